@@ -1,0 +1,4 @@
+//! A runtime-agnostic JMUX multiplexer.
+
+pub mod transport;
+pub use transport::{Clock, Dial, StoppedClock, Timestamp, Transport};

@@ -1,0 +1,3 @@
+//! Carries many TCP connections over one.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! JMUX transports on tokio.

@@ -1,0 +1,1 @@
+//! JMUX in the browser.

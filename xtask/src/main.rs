@@ -1,0 +1,3 @@
+//! Set-up, demo, tests and benches.
+
+fn main() {}
