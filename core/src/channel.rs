@@ -79,8 +79,7 @@ impl Facts {
     }
 
     fn wants_eof(self) -> bool {
-        const PASSED: Facts =
-            Facts::EOF_SENT.or(Facts::RESET).or(Facts::CLOSE_SENT).or(Facts::CLOSE_RECEIVED);
+        const PASSED: Facts = Facts::EOF_SENT.or(Facts::RESET).or(Facts::CLOSE_SENT).or(Facts::CLOSE_RECEIVED);
         self.has(Self::FINISHED) && !self.any(PASSED)
     }
 
@@ -106,6 +105,7 @@ pub(crate) enum Outgoing {
 
 /// Everything about one channel, on our side.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "notes for different readers; none of them implies another")]
 pub(crate) struct Channel {
     pub(crate) phase: Phase,
     pub(crate) facts: Facts,

@@ -178,12 +178,11 @@ mod tests {
             (id.clone(), any::<u32>(), any::<u16>(), bytes.clone()).prop_map(
                 |(sender, window, max_packet, destination)| Frame::Open { sender, window, max_packet, destination }
             ),
-            (id.clone(), id.clone(), any::<u32>(), any::<u16>()).prop_map(
-                |(recipient, sender, window, max_packet)| Frame::OpenSuccess { recipient, sender, window, max_packet }
-            ),
-            (id.clone(), any::<u32>().prop_map(ReasonCode::from), bytes.clone()).prop_map(
-                |(recipient, reason, description)| Frame::OpenFailure { recipient, reason, description }
-            ),
+            (id.clone(), id.clone(), any::<u32>(), any::<u16>()).prop_map(|(recipient, sender, window, max_packet)| {
+                Frame::OpenSuccess { recipient, sender, window, max_packet }
+            }),
+            (id.clone(), any::<u32>().prop_map(ReasonCode::from), bytes.clone())
+                .prop_map(|(recipient, reason, description)| Frame::OpenFailure { recipient, reason, description }),
             (id.clone(), any::<u32>()).prop_map(|(recipient, credit)| Frame::WindowAdjust { recipient, credit }),
             (id.clone(), bytes).prop_map(|(recipient, payload)| Frame::Data { recipient, payload, rest: 0 }),
             id.clone().prop_map(|recipient| Frame::Eof { recipient }),
@@ -221,7 +220,9 @@ mod tests {
             cuts in proptest::collection::vec(1_usize..900, 1..40),
         ) {
             let mut encoded = BytesMut::new();
-            frames.iter().for_each(|frame| frame.encode(&mut encoded));
+            for frame in &frames {
+                frame.encode(&mut encoded);
+            }
             let mut rest = encoded.freeze();
             let mut cuts = cuts.into_iter().cycle();
             let pieces = std::iter::from_fn(move || {
@@ -275,10 +276,8 @@ mod tests {
         Frame::Data { recipient: ChannelId(1), payload, rest: 0 }.encode(&mut encoded);
         let mut input = encoded.freeze();
         let range = input.as_ptr_range();
-        let Ok(Some(Frame::Data { payload, .. })) = Decoder::default().decode(&mut input) else {
-            panic!("a whole DATA message decodes at once");
-        };
-        assert!(range.contains(&payload.as_ptr()));
+        let decoded = Decoder::default().decode(&mut input);
+        assert!(matches!(decoded, Ok(Some(Frame::Data { payload, rest: 0, .. })) if range.contains(&payload.as_ptr())));
     }
 
     #[test]

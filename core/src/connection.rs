@@ -106,7 +106,9 @@ enum Stage {
     Running,
     /// We ended; the peer's end is awaited until the deadline. Ending the transport under bytes of the peer that nobody
     /// has read would destroy those that the peer has not read.
-    Closing { deadline: Timestamp },
+    Closing {
+        deadline: Timestamp,
+    },
     /// The peer ended; our end is still to be sent.
     Answering,
     Done,
@@ -152,8 +154,11 @@ impl<T: Transport, C: Clock> Connection<T, C> {
     /// One turn: reads what there is, within reason, then writes what there is. Ready when the session is to end.
     fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<Result<Stage, ConnectionError>> {
         let now = self.clock.now();
-        self.shared.drive(|state| state.set_driver(cx));
-        self.watch_deadlines(cx, now);
+        let deadline = self.shared.drive(|state| {
+            state.set_driver(cx);
+            state.session.next_deadline()
+        });
+        self.watch_deadline(cx, now, deadline);
         let received = self.receive(cx, now)?;
         if received == Progress::AtEnd {
             return Poll::Ready(self.peer_closed());
@@ -169,12 +174,15 @@ impl<T: Transport, C: Clock> Connection<T, C> {
         Poll::Pending
     }
 
-    fn watch_deadlines(&mut self, cx: &mut Context<'_>, now: Timestamp) {
-        while let Some(deadline) = self.shared.drive(|state| state.session.next_deadline()) {
+    fn watch_deadline(&mut self, cx: &mut Context<'_>, now: Timestamp, mut next: Option<Timestamp>) {
+        while let Some(deadline) = next {
             if self.clock.poll_deadline(cx, deadline).is_pending() {
                 return;
             }
-            self.shared.drive(|state| state.session.handle_timeout(now.max(deadline)));
+            next = self.shared.drive(|state| {
+                state.session.handle_timeout(now.max(deadline));
+                state.session.next_deadline()
+            });
         }
     }
 
@@ -232,8 +240,10 @@ impl<T: Transport, C: Clock> Connection<T, C> {
     fn fill_batch(&mut self, now: Timestamp, idle: bool) -> bool {
         let Self { shared, batch, batch_limit, .. } = self;
         shared.drive(|state| {
+            let filled = state.session.poll_transmit(now, idle, *batch_limit, batch);
+            // Whatever is left is looked for again before the turn ends.
             state.session.take_work();
-            state.session.poll_transmit(now, idle, *batch_limit, batch)
+            filled
         })
     }
 

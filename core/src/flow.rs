@@ -377,9 +377,8 @@ impl Budget {
     /// and the base, and at most half of what is left.
     fn admit(&mut self) -> u32 {
         self.channels += 1;
-        let excess = (self.limit / (2 * self.channels))
-            .min(self.available() / 2)
-            .min(u64::from(self.base - self.floor));
+        let excess =
+            (self.limit / (2 * self.channels)).min(self.available() / 2).min(u64::from(self.base - self.floor));
         self.promised += excess;
         self.floor + u32::try_from(excess).unwrap_or(0)
     }

@@ -221,23 +221,14 @@ pub(crate) fn parse(mut bytes: Bytes) -> Frame {
     bytes.advance(1);
     let id = ChannelId(bytes.get_u32());
     match kind {
-        OPEN => Frame::Open {
-            sender: id,
-            window: bytes.get_u32(),
-            max_packet: bytes.get_u16(),
-            destination: bytes,
-        },
+        OPEN => Frame::Open { sender: id, window: bytes.get_u32(), max_packet: bytes.get_u16(), destination: bytes },
         OPEN_SUCCESS => Frame::OpenSuccess {
             recipient: id,
             sender: ChannelId(bytes.get_u32()),
             window: bytes.get_u32(),
             max_packet: bytes.get_u16(),
         },
-        OPEN_FAILURE => Frame::OpenFailure {
-            recipient: id,
-            reason: bytes.get_u32().into(),
-            description: bytes,
-        },
+        OPEN_FAILURE => Frame::OpenFailure { recipient: id, reason: bytes.get_u32().into(), description: bytes },
         WINDOW_ADJUST => Frame::WindowAdjust { recipient: id, credit: bytes.get_u32() },
         DATA => Frame::Data { recipient: id, payload: Bytes::new(), rest: size - 8 },
         EOF => Frame::Eof { recipient: id },

@@ -10,7 +10,7 @@ use futures::Stream;
 use crate::destination::Destination;
 use crate::error::{ConnectionError, OpenError};
 use crate::frame::{ChannelId, ReasonCode};
-use crate::shared::{Shared, Wait};
+use crate::shared::{Shared, State, Wait};
 use crate::stats::SessionStats;
 use crate::stream::ChannelStream;
 
@@ -64,7 +64,7 @@ impl Clone for Opener {
 
 impl Drop for Opener {
     fn drop(&mut self) {
-        self.shared.with(super::shared::State::drop_handle);
+        self.shared.with(State::drop_handle);
     }
 }
 
@@ -77,12 +77,12 @@ struct Opening<'a> {
 
 impl Opening<'_> {
     fn poll(&self, cx: &Context<'_>) -> Poll<Result<(), OpenError>> {
-        self.shared.with(|state| match state.session.opening(self.id) {
-            Some(result) => Poll::Ready(result),
-            None => {
-                state.wait(cx, Wait::Read(self.id));
-                Poll::Pending
+        self.shared.with(|state| {
+            if let Some(result) = state.session.opening(self.id) {
+                return Poll::Ready(result);
             }
+            state.wait(cx, Wait::Read(self.id));
+            Poll::Pending
         })
     }
 }
@@ -199,12 +199,12 @@ impl Drop for Incoming {
 
 async fn closed(shared: &Shared) -> ConnectionError {
     poll_fn(|cx| {
-        shared.with(|state| match state.session.ended() {
-            Some(reason) => Poll::Ready(reason.clone()),
-            None => {
-                state.wait(cx, Wait::End);
-                Poll::Pending
+        shared.with(|state| {
+            if let Some(reason) = state.session.ended() {
+                return Poll::Ready(reason.clone());
             }
+            state.wait(cx, Wait::End);
+            Poll::Pending
         })
     })
     .await

@@ -266,7 +266,8 @@ impl Session {
     /// The channel, if an OPEN of ours waits for its answer.
     fn awaiting_answer(&mut self, id: ChannelId) -> Option<&mut Channel> {
         let channel = self.channels.get_mut(id.0 as usize)?.as_mut()?;
-        matches!(channel.phase, Phase::Opening { deadline: Some(_) } | Phase::TimedOut | Phase::Abandoned).then_some(channel)
+        matches!(channel.phase, Phase::Opening { deadline: Some(_) } | Phase::TimedOut | Phase::Abandoned)
+            .then_some(channel)
     }
 
     /// The channel, if it is open.
