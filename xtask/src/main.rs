@@ -1,3 +1,48 @@
-//! Set-up, demo, tests and benches.
+//! Set-up, demo, tests and benches of Muxgate: `cargo xtask --help`.
+//!
+//! Each command is a module with its own arguments; `process` runs other programs and `progress` says what they
+//! are at.
+#![forbid(unsafe_code)]
 
-fn main() {}
+mod demo;
+mod process;
+mod progress;
+mod setup;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Set-up, demo and tests of Muxgate.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check everything that must hold, stopping at the first failure.
+    Test(test::Args),
+    /// Install what the tests need and this machine lacks.
+    Setup,
+    /// Build the gateway and send real traffic through it, until Ctrl-C.
+    Demo,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Test(args) => return test::run(&args),
+        Command::Setup => setup::run(),
+        Command::Demo => demo::run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
