@@ -21,11 +21,7 @@ impl fmt::Display for Printable<'_> {
                 _ => write!(f, "{}", c.escape_debug())?,
             }
         }
-        if chars.next().is_some() {
-            f.write_str("...")
-        } else {
-            Ok(())
-        }
+        if chars.next().is_some() { f.write_str("...") } else { Ok(()) }
     }
 }
 
@@ -42,10 +38,7 @@ mod tests {
 
     #[test]
     fn leaves_words_alone() {
-        assert_eq!(
-            Printable("can't reach \"größe\"").to_string(),
-            "can't reach \"größe\""
-        );
+        assert_eq!(Printable("can't reach \"größe\"").to_string(), "can't reach \"größe\"");
     }
 
     #[test]

@@ -1,7 +1,12 @@
 //! How a command ends: the exit codes that scripts rely on, and the reason in words.
 
 use std::fmt;
+use std::io;
 use std::process::ExitCode;
+
+use muxgate_core::ConnectionError;
+
+use crate::escape::Printable;
 
 /// Printed by `muxgate --help`; the numbers are those of [`Code`].
 pub const CODES_HELP: &str = "\
@@ -52,6 +57,17 @@ impl Failure {
     /// What the user did wrong.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Code::Usage, message)
+    }
+
+    /// What the system did not let us do.
+    pub fn runtime(what: &str, error: &io::Error) -> Self {
+        Self::new(Code::Runtime, format!("{what}: {error}"))
+    }
+
+    /// The end of a session that was still needed.
+    pub fn lost(error: &ConnectionError) -> Self {
+        let reason = error.to_string();
+        Self::new(Code::Gateway, format!("the session with the gateway is lost: {}", Printable(&reason)))
     }
 }
 

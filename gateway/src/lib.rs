@@ -1,9 +1,7 @@
-//! The gateway and the clients of Muxgate.
+//! The gateway and the clients of Muxgate: what the binary `muxgate` is made of.
 
 pub mod escape;
-pub mod exit;
+pub mod listen;
 pub mod policy;
-pub mod rule;
-pub mod special;
-pub mod target;
+pub mod relay;
 pub mod token;

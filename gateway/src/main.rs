@@ -1,3 +1,3 @@
-//! Carries many TCP connections over one.
+//! `muxgate`: carries many TCP connections over one.
 
 fn main() {}

@@ -49,10 +49,7 @@ impl Token {
     pub fn from_file(path: &Path) -> Result<Self, TokenError> {
         let file = File::open(path)?;
         if file.metadata()?.permissions().mode() & 0o004 != 0 {
-            tracing::warn!(
-                "the token file {} is readable by every user of this machine: chmod 600 it",
-                path.display()
-            );
+            tracing::warn!("the token file {} is readable by every user of this machine: chmod 600 it", path.display());
         }
         Self::from_reader(file)
     }
@@ -102,48 +99,25 @@ mod tests {
         assert_eq!(token("secret\n").expose(), "secret");
         assert_eq!(token("secret\r\n").expose(), "secret");
         assert_eq!(token("secret").expose(), "secret");
-        assert!(matches!(
-            Token::new("secret\n\n"),
-            Err(TokenError::Characters)
-        ));
+        assert!(matches!(Token::new("secret\n\n"), Err(TokenError::Characters)));
     }
 
     #[test]
     fn an_empty_source_is_refused() {
         for text in ["", "\n", "\r\n"] {
-            assert!(
-                matches!(Token::from_reader(text.as_bytes()), Err(TokenError::Empty)),
-                "{text:?}"
-            );
+            assert!(matches!(Token::from_reader(text.as_bytes()), Err(TokenError::Empty)), "{text:?}");
         }
     }
 
     #[test]
     fn what_no_header_carries_is_refused() {
         for text in ["two words", " x", "x\ty", "x\0", "tökèn", "a\nb"] {
-            assert!(
-                matches!(
-                    Token::from_reader(text.as_bytes()),
-                    Err(TokenError::Characters)
-                ),
-                "{text:?}"
-            );
+            assert!(matches!(Token::from_reader(text.as_bytes()), Err(TokenError::Characters)), "{text:?}");
         }
-        assert!(matches!(
-            Token::from_reader(&b"\xff"[..]),
-            Err(TokenError::Characters)
-        ));
+        assert!(matches!(Token::from_reader(&b"\xff"[..]), Err(TokenError::Characters)));
         let long = "x".repeat(MAX_TOKEN);
-        assert_eq!(
-            Token::from_reader(format!("{long}\r\n").as_bytes())
-                .unwrap()
-                .expose(),
-            long
-        );
-        assert!(matches!(
-            Token::from_reader(io::repeat(b'x')),
-            Err(TokenError::TooLong)
-        ));
+        assert_eq!(Token::from_reader(format!("{long}\r\n").as_bytes()).unwrap().expose(), long);
+        assert!(matches!(Token::from_reader(io::repeat(b'x')), Err(TokenError::TooLong)));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::str::FromStr;
 
 use ipnet::IpNet;
 
-use crate::target::{Host, TargetError, is_label};
+use super::target::{Host, TargetError, is_label};
 
 /// A parsed rule. Displays as it was written.
 #[derive(Debug, Clone)]
@@ -51,9 +51,7 @@ pub enum RuleError {
     #[error("'{0}' has bits set behind the prefix: write {1}")]
     HostBits(IpNet, IpNet),
     /// A pattern that can match nothing, or looks like a pattern for addresses.
-    #[error(
-        "'{0}' is not a name pattern such as *.internal; addresses are matched by networks such as 10.0.0.0/8"
-    )]
+    #[error("'{0}' is not a name pattern such as *.internal; addresses are matched by networks such as 10.0.0.0/8")]
     Pattern(String),
     /// Neither a name nor an address.
     #[error("'{0}': {1}")]
@@ -75,8 +73,7 @@ impl Rule {
     /// Whether the rule speaks about this address, be it by `*`.
     #[must_use]
     pub fn matches_address(&self, address: IpAddr, port: u16) -> bool {
-        matches!(self.hosts, Hosts::Any) && self.ports.contains(&port)
-            || self.net_of(address, port).is_some()
+        matches!(self.hosts, Hosts::Any) && self.ports.contains(&port) || self.net_of(address, port).is_some()
     }
 
     /// The network by which the rule names this address, if it does.
@@ -101,11 +98,7 @@ impl FromStr for Rule {
     fn from_str(text: &str) -> Result<Self, RuleError> {
         let (host, ports) = split_ports(text);
         let ports = ports.map_or(Ok(1..=u16::MAX), parse_ports)?;
-        Ok(Self {
-            hosts: parse_hosts(&host)?,
-            ports,
-            text: text.to_owned(),
-        })
+        Ok(Self { hosts: parse_hosts(&host)?, ports, text: text.to_owned() })
     }
 }
 
@@ -113,9 +106,7 @@ impl FromStr for Rule {
 fn split_ports(text: &str) -> (String, Option<&str>) {
     let bracketed = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     if let Some((host, rest)) = bracketed {
-        let (prefix, ports) = rest
-            .split_once(':')
-            .map_or((rest, None), |(prefix, ports)| (prefix, Some(ports)));
+        let (prefix, ports) = rest.split_once(':').map_or((rest, None), |(prefix, ports)| (prefix, Some(ports)));
         return (format!("{host}{prefix}"), ports);
     }
     match text.split_once(':') {
@@ -155,11 +146,7 @@ fn parse_hosts(text: &str) -> Result<Hosts, RuleError> {
 
 fn parse_net(text: &str) -> Result<IpNet, RuleError> {
     let net: IpNet = text.parse().map_err(|_| RuleError::Net(text.to_owned()))?;
-    if net.trunc() == net {
-        Ok(net)
-    } else {
-        Err(RuleError::HostBits(net, net.trunc()))
-    }
+    if net.trunc() == net { Ok(net) } else { Err(RuleError::HostBits(net, net.trunc())) }
 }
 
 /// Labels, each a literal or with one `*`.
@@ -175,9 +162,7 @@ enum LabelPattern {
 impl NamePattern {
     fn matches(&self, name: &str) -> bool {
         let mut labels = name.split('.');
-        self.0
-            .iter()
-            .all(|pattern| labels.next().is_some_and(|label| pattern.matches(label)))
+        self.0.iter().all(|pattern| labels.next().is_some_and(|label| pattern.matches(label)))
             && labels.next().is_none()
     }
 }
@@ -187,9 +172,7 @@ impl LabelPattern {
         match self {
             Self::Literal(literal) => label == literal,
             Self::Star { prefix, suffix } => {
-                label.len() >= prefix.len() + suffix.len()
-                    && label.starts_with(prefix)
-                    && label.ends_with(suffix)
+                label.len() >= prefix.len() + suffix.len() && label.starts_with(prefix) && label.ends_with(suffix)
             }
         }
     }
@@ -202,18 +185,12 @@ impl FromStr for NamePattern {
         let invalid = || RuleError::Pattern(text.to_owned());
         let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
         // `10.*` would look as if it covered addresses.
-        if name
-            .bytes()
-            .all(|b| b.is_ascii_digit() || b == b'.' || b == b'*')
+        if name.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'*')
             && name.bytes().any(|b| b.is_ascii_digit())
         {
             return Err(invalid());
         }
-        name.split('.')
-            .map(parse_label)
-            .collect::<Option<_>>()
-            .map(Self)
-            .ok_or_else(invalid)
+        name.split('.').map(parse_label).collect::<Option<_>>().map(Self).ok_or_else(invalid)
     }
 }
 
@@ -222,10 +199,8 @@ fn parse_label(label: &str) -> Option<LabelPattern> {
         return is_label(label).then(|| LabelPattern::Literal(label.to_owned()));
     };
     let valid = |part: &str| part.is_empty() || is_label(part);
-    (valid(prefix) && valid(suffix)).then(|| LabelPattern::Star {
-        prefix: prefix.to_owned(),
-        suffix: suffix.to_owned(),
-    })
+    (valid(prefix) && valid(suffix))
+        .then(|| LabelPattern::Star { prefix: prefix.to_owned(), suffix: suffix.to_owned() })
 }
 
 #[cfg(test)]
@@ -271,8 +246,7 @@ mod tests {
 
     #[test]
     fn addresses_and_networks() {
-        let matches =
-            |pattern: &str, ip: &str, port| rule(pattern).matches_address(address(ip), port);
+        let matches = |pattern: &str, ip: &str, port| rule(pattern).matches_address(address(ip), port);
         assert!(matches("127.0.0.1:5001", "127.0.0.1", 5001));
         assert!(!matches("127.0.0.1:5001", "127.0.0.1", 5002));
         assert!(matches("0x7f.1:5001", "127.0.0.1", 5001));
@@ -280,9 +254,7 @@ mod tests {
         assert!(!matches("10.0.0.0/8", "11.0.0.1", 443));
         assert!(matches("[::1]:80", "::1", 80) && !matches("[::1]:80", "::1", 81));
         assert!(matches("::1", "::1", 80) && matches("[::1]", "::1", 80));
-        assert!(
-            matches("[fd00::/8]:443", "fdff::1", 443) && matches("[fd00::]/8:443", "fdff::1", 443)
-        );
+        assert!(matches("[fd00::/8]:443", "fdff::1", 443) && matches("[fd00::]/8:443", "fdff::1", 443));
         assert!(matches("fd00::/8", "fdff::1", 443));
         assert!(matches("*:443", "192.0.2.1", 443) && !matches("*:443", "192.0.2.1", 80));
         assert!(!matches("*.internal", "192.0.2.1", 443));
@@ -301,21 +273,12 @@ mod tests {
         for text in ["10.0.0.0/33", "example.com/8", "10.0/8", "::/129"] {
             assert!(matches!(error(text), RuleError::Net(_)), "{text}");
         }
-        assert_eq!(
-            error("10.1.2.3/8").to_string(),
-            "'10.1.2.3/8' has bits set behind the prefix: write 10.0.0.0/8"
-        );
+        assert_eq!(error("10.1.2.3/8").to_string(), "'10.1.2.3/8' has bits set behind the prefix: write 10.0.0.0/8");
         for text in ["10.*", "*.0.0.1", "**.a", "a..*", "*.a b"] {
             assert!(matches!(error(text), RuleError::Pattern(_)), "{text}");
         }
         for text in ["a b", "1.2.3.4.5", "fe80::1%eth0", "tcp://a:1"] {
-            assert!(
-                matches!(
-                    error(text),
-                    RuleError::Host(..) | RuleError::Port(_) | RuleError::Net(_)
-                ),
-                "{text}"
-            );
+            assert!(matches!(error(text), RuleError::Host(..) | RuleError::Port(_) | RuleError::Net(_)), "{text}");
         }
     }
 

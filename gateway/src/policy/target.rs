@@ -33,9 +33,7 @@ pub enum Host {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// Empty, too long, or with characters that no host name has.
-    #[error(
-        "not a host name: letters, digits, '-', '_' and '.' (international names in their xn-- form)"
-    )]
+    #[error("not a host name: letters, digits, '-', '_' and '.' (international names in their xn-- form)")]
     Name,
     /// Looks like an IP address but is none.
     #[error("looks like an IP address but is none")]
@@ -54,10 +52,7 @@ impl Target {
         if port == 0 {
             return Err(TargetError::Port);
         }
-        Ok(Self {
-            host: host.parse()?,
-            port,
-        })
+        Ok(Self { host: host.parse()?, port })
     }
 }
 
@@ -65,17 +60,13 @@ impl std::str::FromStr for Host {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
-        let bare = text
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'));
+        let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         if bare.is_some() || text.contains(':') {
             return parse_ipv6(bare.unwrap_or(text)).map(|ip| Self::Address(ip.into()));
         }
         let name = text.strip_suffix('.').unwrap_or(text);
         if ends_in_number(name) {
-            return parse_ipv4(name)
-                .map(|ip| Self::Address(ip.into()))
-                .ok_or(TargetError::Address);
+            return parse_ipv4(name).map(|ip| Self::Address(ip.into())).ok_or(TargetError::Address);
         }
         if !is_name(name) {
             return Err(TargetError::Name);
@@ -97,10 +88,7 @@ fn is_name(name: &str) -> bool {
 
 /// Whether `label` may stand between two dots of a host name.
 pub(crate) fn is_label(label: &str) -> bool {
-    (1..=MAX_LABEL).contains(&label.len())
-        && label
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    (1..=MAX_LABEL).contains(&label.len()) && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
 
 /// The rule of the URL standard: such a host is an IPv4 address or an error.
@@ -137,10 +125,7 @@ fn parse_part(part: &str) -> Option<u32> {
         _ => (part, 10),
     };
     // `from_str_radix` would take a sign.
-    digits
-        .bytes()
-        .all(|b| b.is_ascii_hexdigit())
-        .then(|| u32::from_str_radix(digits, radix).ok())?
+    digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, radix).ok())?
 }
 
 impl fmt::Display for Host {
@@ -164,8 +149,7 @@ mod tests {
     use super::*;
 
     fn host(text: &str) -> String {
-        text.parse::<Host>()
-            .map_or_else(|error| format!("{error:?}"), |host| host.to_string())
+        text.parse::<Host>().map_or_else(|error| format!("{error:?}"), |host| host.to_string())
     }
 
     #[test]
@@ -252,15 +236,7 @@ mod tests {
         assert_eq!(host("::ffff:127.0.0.1"), "[::ffff:127.0.0.1]");
         assert_eq!(host("fe80::1%eth0"), "Zone");
         assert_eq!(host("[fe80::1%25eth0]"), "Zone");
-        for text in [
-            "[]",
-            "[::1",
-            "::1]",
-            "1:2",
-            "[127.0.0.1]",
-            "[localhost]",
-            ":::",
-        ] {
+        for text in ["[]", "[::1", "::1]", "1:2", "[127.0.0.1]", "[localhost]", ":::"] {
             assert_eq!(host(text), "Address", "{text}");
         }
     }
@@ -268,13 +244,7 @@ mod tests {
     #[test]
     fn the_port_is_never_zero() {
         assert_eq!(Target::new("a", 0), Err(TargetError::Port));
-        assert_eq!(
-            Target::new("A.", 1).map(|t| t.to_string()),
-            Ok("a:1".to_owned())
-        );
-        assert_eq!(
-            Target::new("::1", 80).map(|t| t.to_string()),
-            Ok("[::1]:80".to_owned())
-        );
+        assert_eq!(Target::new("A.", 1).map(|t| t.to_string()), Ok("a:1".to_owned()));
+        assert_eq!(Target::new("::1", 80).map(|t| t.to_string()), Ok("[::1]:80".to_owned()));
     }
 }

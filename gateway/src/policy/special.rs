@@ -1,7 +1,7 @@
 //! Address ranges that lead somewhere else than the internet.
 //!
 //! A gateway stands in a network that its clients do not: loopback, private networks and the metadata service of a
-//! cloud are reachable from it. A rule such as `*` must not open them by accident (see [`crate::policy`]).
+//! cloud are reachable from it. A rule such as `*` must not open them by accident (see [`Policy`](super::Policy)).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -17,17 +17,11 @@ pub struct SpecialRange {
 }
 
 const fn v4(a: u8, b: u8, c: u8, d: u8, prefix: u8, what: &'static str) -> SpecialRange {
-    SpecialRange {
-        net: IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix)),
-        what,
-    }
+    SpecialRange { net: IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix)), what }
 }
 
 const fn v6(address: u128, prefix: u8, what: &'static str) -> SpecialRange {
-    SpecialRange {
-        net: IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::from_bits(address), prefix)),
-        what,
-    }
+    SpecialRange { net: IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::from_bits(address), prefix)), what }
 }
 
 const METADATA: &str = "cloud metadata";
@@ -134,18 +128,9 @@ mod tests {
     #[test]
     fn a_narrow_range_wins_over_the_one_around_it() {
         for range in &RANGES {
-            assert!(
-                range.net.trunc() == range.net,
-                "{}: host bits set",
-                range.net
-            );
+            assert!(range.net.trunc() == range.net, "{}: host bits set", range.net);
             let found = special_range(range.net.addr()).unwrap();
-            assert!(
-                range.net.contains(&found.net),
-                "{} is hidden by {}",
-                range.net,
-                found.net
-            );
+            assert!(range.net.contains(&found.net), "{} is hidden by {}", range.net, found.net);
         }
         assert_eq!(what("169.254.169.254"), Some(METADATA));
         assert_eq!(what("169.254.169.253"), Some("link-local"));
@@ -157,14 +142,8 @@ mod tests {
         assert_eq!(embedded("::ffff:10.1.2.3").as_deref(), Some("10.1.2.3"));
         assert_eq!(embedded("::10.1.2.3").as_deref(), Some("10.1.2.3"));
         assert_eq!(embedded("64:ff9b::7f00:1").as_deref(), Some("127.0.0.1"));
-        assert_eq!(
-            embedded("2002:a9fe:a9fe::1").as_deref(),
-            Some("169.254.169.254")
-        );
-        assert_eq!(
-            embedded("2001::ffff:ffff:80ff:fffe").as_deref(),
-            Some("127.0.0.1")
-        );
+        assert_eq!(embedded("2002:a9fe:a9fe::1").as_deref(), Some("169.254.169.254"));
+        assert_eq!(embedded("2001::ffff:ffff:80ff:fffe").as_deref(), Some("127.0.0.1"));
         for plain in ["::", "::1", "2001:db8::1", "2606:4700::1111", "127.0.0.1"] {
             assert_eq!(embedded(plain), None, "{plain}");
         }
