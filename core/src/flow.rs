@@ -412,3 +412,6 @@ impl Budget {
         self.promised = (self.promised + after).saturating_sub(before);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -94,3 +94,6 @@ impl Scheduler {
         self.slots[id as usize].deficit -= i64::try_from(len).unwrap_or(i64::MAX);
     }
 }
+
+#[cfg(test)]
+mod tests;
