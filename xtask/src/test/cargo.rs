@@ -49,7 +49,7 @@ pub(super) fn test(progress: &Progress) -> Result<String> {
 }
 
 pub(super) fn doc(progress: &Progress) -> Result<String> {
-    let mut command = cargo(["doc", "--workspace", "--no-deps", "--document-private-items"]);
+    let mut command = cargo(["doc", "--workspace", "--no-deps"]);
     run(command.env("RUSTDOCFLAGS", "-D warnings"), progress)?;
     Ok(String::new())
 }
