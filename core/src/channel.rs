@@ -22,11 +22,8 @@ use crate::transport::Timestamp;
 /// How far a channel has come in opening.
 #[derive(Debug)]
 pub(crate) enum Phase {
-    /// Our OPEN is queued, or sent (then the answer is due by the deadline).
-    Opening {
-        /// When the wait for an answer ends.
-        deadline: Option<Timestamp>,
-    },
+    /// Our OPEN is queued, or sent and not answered.
+    Opening,
     /// The peer did not answer in time; the opener has still to learn it.
     TimedOut,
     /// The opener gave up; the peer has still to answer.
@@ -109,7 +106,9 @@ pub(crate) enum Outgoing {
 pub(crate) struct Channel {
     pub(crate) phase: Phase,
     pub(crate) facts: Facts,
-    /// The peer's number, once it is known.
+    /// When the wait for the peer's answer ends; set when our OPEN is sent.
+    pub(crate) answer_due: Option<Timestamp>,
+    /// The peer's number, while it is known and taken.
     pub(crate) remote: Option<ChannelId>,
     pub(crate) send: SendWindow,
     pub(crate) recv: RecvWindow,
@@ -140,6 +139,7 @@ impl Channel {
         Self {
             phase,
             facts: Facts::NONE,
+            answer_due: None,
             remote: None,
             send: SendWindow::new(0),
             recv,
@@ -167,6 +167,16 @@ impl Channel {
         self.send = SendWindow::new(window);
         self.max_payload = usize::from(max_packet.min(ours)).saturating_sub(DATA_HEADER_LEN);
         if self.max_payload == 0 { Err(()) } else { Ok(()) }
+    }
+
+    /// An OPEN of ours was sent and its answer has not come.
+    pub(crate) fn awaits_answer(&self) -> bool {
+        self.answer_due.is_some() && matches!(self.phase, Phase::Opening | Phase::TimedOut | Phase::Abandoned)
+    }
+
+    /// CLOSE went both ways: the peer may use its number again.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.facts.has(Facts::CLOSE_SENT.or(Facts::CLOSE_RECEIVED))
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -203,7 +213,7 @@ impl Channel {
     pub(crate) fn is_drained(&self) -> bool {
         let released = self.facts.has(Facts::READER_GONE.or(Facts::WRITER_GONE));
         match self.phase {
-            Phase::Opening { .. } | Phase::TimedOut | Phase::Requested => false,
+            Phase::Opening | Phase::TimedOut | Phase::Requested => false,
             Phase::Abandoned => true,
             Phase::Refused(_) => released,
             Phase::Open => released && self.facts.has(Facts::CLOSE_SENT),
@@ -215,8 +225,8 @@ impl Channel {
         let released = self.facts.has(Facts::READER_GONE.or(Facts::WRITER_GONE));
         match self.phase {
             Phase::Refused(_) => released,
-            Phase::Open => released && self.facts.has(Facts::CLOSE_SENT.or(Facts::CLOSE_RECEIVED)),
-            Phase::Opening { .. } | Phase::TimedOut | Phase::Abandoned | Phase::Requested => false,
+            Phase::Open => released && self.is_closed(),
+            Phase::Opening | Phase::TimedOut | Phase::Abandoned | Phase::Requested => false,
         }
     }
 }

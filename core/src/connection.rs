@@ -154,11 +154,7 @@ impl<T: Transport, C: Clock> Connection<T, C> {
     /// One turn: reads what there is, within reason, then writes what there is. Ready when the session is to end.
     fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<Result<Stage, ConnectionError>> {
         let now = self.clock.now();
-        let deadline = self.shared.drive(|state| {
-            state.set_driver(cx);
-            state.session.next_deadline()
-        });
-        self.watch_deadline(cx, now, deadline);
+        self.shared.drive(|state| state.set_driver(cx));
         let received = self.receive(cx, now)?;
         if received == Progress::AtEnd {
             return Poll::Ready(self.peer_closed());
@@ -168,21 +164,20 @@ impl<T: Transport, C: Clock> Connection<T, C> {
             self.shared.drive(|state| state.end(ConnectionError::Closed));
             return Poll::Ready(Ok(Stage::Closing { deadline: now + self.close_timeout }));
         }
+        self.watch_deadlines(cx, now);
         if received == Progress::More || sent == Progress::More {
             cx.waker().wake_by_ref();
         }
         Poll::Pending
     }
 
-    fn watch_deadline(&mut self, cx: &mut Context<'_>, now: Timestamp, mut next: Option<Timestamp>) {
-        while let Some(deadline) = next {
+    /// After sending, which is what sets deadlines.
+    fn watch_deadlines(&mut self, cx: &mut Context<'_>, now: Timestamp) {
+        while let Some(deadline) = self.shared.drive(|state| state.session.next_deadline()) {
             if self.clock.poll_deadline(cx, deadline).is_pending() {
                 return;
             }
-            next = self.shared.drive(|state| {
-                state.session.handle_timeout(now.max(deadline));
-                state.session.next_deadline()
-            });
+            self.shared.drive(|state| state.session.handle_timeout(now.max(deadline)));
         }
     }
 

@@ -187,18 +187,19 @@ impl RecvWindow {
         if self.ended { outstanding } else { outstanding.max(self.window.into()) }
     }
 
-    /// Counts payload that arrived. `Ok(true)` says that it overran the credit within the grace.
+    /// Counts payload that arrived, and returns how many bytes of it were beyond the credit, within the grace.
     pub(crate) fn receive(
         &mut self,
         now: Timestamp,
         len: usize,
         ends_message: bool,
         budget: &mut Budget,
-    ) -> Result<bool, Overrun> {
+    ) -> Result<u64, Overrun> {
         let after = self.received + len as u64;
         if after > self.granted + GRACE.max(u64::from(self.window) / 10) {
             return Err(Overrun);
         }
+        let overrun = after.saturating_sub(self.granted.max(self.received));
         let held_back = self.was_held_back(now, after);
         self.received = after;
         if after >= self.granted {
@@ -207,7 +208,7 @@ impl RecvWindow {
         self.messages = self.messages.saturating_add(ends_message.into());
         self.adapt(held_back, budget);
         self.settle(budget);
-        Ok(after > self.granted)
+        Ok(overrun)
     }
 
     /// Counts bytes that the application took.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use tracing::{debug, debug_span, trace};
 
-use super::{Event, Session};
+use super::{Control, Event, Session};
 use crate::channel::{Channel, Facts, Phase};
 use crate::destination::Destination;
 use crate::error::{ConnectionError, OpenError};
@@ -18,6 +18,9 @@ const SHARED_UNREAD: u64 = 2 * 1024 * 1024;
 /// What a channel costs that had to be ended for overrunning its credit, in glitches.
 const OVERRUN_COST: u32 = 100;
 
+/// Bytes beyond the credit that cost as much as one glitch: what is forgiven is memory that no budget bounds.
+const OVERRUN_PER_GLITCH: u64 = 4096;
+
 /// Longest description of a failure that is kept, in bytes.
 const MAX_DESCRIPTION: usize = 1024;
 
@@ -25,33 +28,27 @@ impl Session {
     /// Takes in one message. An error ends the session; the caller passes it to [`end`](Self::end).
     pub fn handle_frame(&mut self, now: Timestamp, frame: Frame) -> Result<(), ConnectionError> {
         trace!(parent: &self.span, ?frame, "received");
+        self.stats.frames_received += u64::from(!matches!(frame, Frame::Data { rest: 1.., .. }));
         match frame {
             Frame::Open { sender, window, max_packet, destination } => {
-                self.on_open(sender, window, max_packet, &destination)?;
+                self.on_open(now, sender, window, max_packet, &destination)
             }
             Frame::OpenSuccess { recipient, sender, window, max_packet } => {
-                return self.on_success(now, recipient, sender, window, max_packet);
+                self.on_success(now, recipient, sender, window, max_packet)
             }
             Frame::OpenFailure { recipient, reason, description } => {
-                return self.on_failure(now, recipient, reason, &description);
+                self.on_failure(now, recipient, reason, &description)
             }
-            Frame::WindowAdjust { recipient, credit } => return self.on_adjust(now, recipient, credit),
-            Frame::Data { recipient, payload, rest } => return self.on_data(now, recipient, payload, rest == 0),
-            Frame::Eof { recipient } => {
-                self.stats.frames_received += 1;
-                return self.on_eof(now, recipient);
-            }
-            Frame::Close { recipient } => {
-                self.stats.frames_received += 1;
-                return self.on_close(now, recipient);
-            }
+            Frame::WindowAdjust { recipient, credit } => self.on_adjust(now, recipient, credit),
+            Frame::Data { recipient, payload, rest } => self.on_data(now, recipient, payload, rest == 0),
+            Frame::Eof { recipient } => self.on_eof(now, recipient),
+            Frame::Close { recipient } => self.on_close(now, recipient),
         }
-        self.stats.frames_received += 1;
-        Ok(())
     }
 
     fn on_open(
         &mut self,
+        now: Timestamp,
         remote: ChannelId,
         window: u32,
         max_packet: u16,
@@ -67,16 +64,14 @@ impl Session {
             _ if !self.accepts => (ReasonCode::NotAllowed, "this side accepts no channels".to_owned()),
             Err(error) => (ReasonCode::AddressTypeNotSupported, error.to_string()),
             Ok(_) if self.closing => (ReasonCode::GeneralFailure, "the session is being ended".to_owned()),
-            Ok(_) if self.unanswered >= self.config.backlog => {
-                (ReasonCode::GeneralFailure, "too many opens at a time".to_owned())
-            }
             Ok(destination) => match self.request(remote, window, max_packet, destination) {
                 Ok(()) => return Ok(()),
                 Err(why) => (ReasonCode::GeneralFailure, why.to_owned()),
             },
         };
         self.queue_refusal(remote, refusal.0, Bytes::from(refusal.1));
-        Ok(())
+        // A client that meets a limit now and then is harmless, one that goes on for ever is not.
+        self.glitch(now, 1, "a refused open")
     }
 
     /// Hands an open of the peer to the application, or says why not.
@@ -87,6 +82,9 @@ impl Session {
         max_packet: u16,
         destination: Destination,
     ) -> Result<(), &'static str> {
+        if self.unanswered >= self.config.backlog {
+            return Err("too many opens at a time");
+        }
         let span = debug_span!(parent: &self.span, "channel", %destination);
         let id = self.insert(Phase::Requested, span).ok_or("too many channels are open")?;
         let ours = self.max_packet();
@@ -110,12 +108,15 @@ impl Session {
         window: u32,
         max_packet: u16,
     ) -> Result<(), ConnectionError> {
-        self.stats.frames_received += 1;
         let ours = self.max_packet();
         let Some(channel) = self.awaiting_answer(id) else {
+            if !self.by_remote.contains_key(&remote) {
+                self.control.push_back(Control::Close { remote });
+                self.has_work = true;
+            }
             return self.glitch(now, 1, "an answer to no open");
         };
-        let abandoned = !matches!(channel.phase, Phase::Opening { .. });
+        let abandoned = matches!(channel.phase, Phase::Abandoned);
         let usable = channel.connect(remote, window, max_packet, ours).is_ok();
         channel.phase = Phase::Open;
         debug!(parent: &channel.span, window, max_packet, "opened");
@@ -139,7 +140,6 @@ impl Session {
         reason: ReasonCode,
         description: &[u8],
     ) -> Result<(), ConnectionError> {
-        self.stats.frames_received += 1;
         let Some(channel) = self.awaiting_answer(id) else {
             return self.glitch(now, 1, "an answer to no open");
         };
@@ -153,7 +153,6 @@ impl Session {
     }
 
     fn on_adjust(&mut self, now: Timestamp, id: ChannelId, credit: u32) -> Result<(), ConnectionError> {
-        self.stats.frames_received += 1;
         self.stats.adjusts_received += 1;
         let Some(channel) = self.established(id) else {
             return self.glitch(now, 1, "an adjust for no channel");
@@ -176,7 +175,6 @@ impl Session {
         payload: Bytes,
         ends_message: bool,
     ) -> Result<(), ConnectionError> {
-        self.stats.frames_received += u64::from(ends_message);
         self.stats.bytes_received += payload.len() as u64;
         let share = payload.len() >= COPY_BELOW && self.stats.unread <= SHARED_UNREAD;
         let Some(channel) = self.channels.get_mut(id.0 as usize).and_then(Option::as_mut).filter(|it| it.is_open())
@@ -190,7 +188,7 @@ impl Session {
         if channel.facts.has(Facts::EOF_RECEIVED) {
             return self.fail(now, id, 1, "data after the end");
         }
-        let Ok(overran) = channel.recv.receive(now, payload.len(), ends_message, &mut self.budget) else {
+        let Ok(overrun) = channel.recv.receive(now, payload.len(), ends_message, &mut self.budget) else {
             return self.fail(now, id, OVERRUN_COST, "more data than was granted");
         };
         channel.stats.bytes_received += payload.len() as u64;
@@ -209,7 +207,11 @@ impl Session {
             }
         }
         self.touch(id);
-        if overran || empty { self.glitch(now, 1, "data beyond the credit, or none") } else { Ok(()) }
+        if overrun == 0 && !empty {
+            return Ok(());
+        }
+        let cost = 1 + overrun / OVERRUN_PER_GLITCH;
+        self.glitch(now, u32::try_from(cost).unwrap_or(u32::MAX), "data beyond the credit, or none")
     }
 
     fn on_eof(&mut self, now: Timestamp, id: ChannelId) -> Result<(), ConnectionError> {
@@ -266,8 +268,7 @@ impl Session {
     /// The channel, if an OPEN of ours waits for its answer.
     fn awaiting_answer(&mut self, id: ChannelId) -> Option<&mut Channel> {
         let channel = self.channels.get_mut(id.0 as usize)?.as_mut()?;
-        matches!(channel.phase, Phase::Opening { deadline: Some(_) } | Phase::TimedOut | Phase::Abandoned)
-            .then_some(channel)
+        channel.awaits_answer().then_some(channel)
     }
 
     /// The channel, if it is open.

@@ -61,9 +61,22 @@ pub enum Readiness {
 /// A message that is no data and does not belong to a channel's own sequence.
 #[derive(Debug)]
 enum Control {
-    Open { id: ChannelId, destination: Destination },
-    Accept { id: ChannelId },
-    Refuse { remote: ChannelId, reason: ReasonCode, description: Bytes },
+    Open {
+        id: ChannelId,
+        destination: Destination,
+    },
+    Accept {
+        id: ChannelId,
+    },
+    Refuse {
+        remote: ChannelId,
+        reason: ReasonCode,
+        description: Bytes,
+    },
+    /// Answers a success that comes so late that its channel is forgotten.
+    Close {
+        remote: ChannelId,
+    },
 }
 
 /// One side of a session. See the [module](self).
@@ -144,7 +157,7 @@ impl Session {
             return Err(ConnectionError::Closed.into());
         }
         let span = tracing::debug_span!(parent: &self.span, "channel", %destination);
-        let id = self.insert(Phase::Opening { deadline: None }, span).ok_or(OpenError::TooManyChannels)?;
+        let id = self.insert(Phase::Opening, span).ok_or(OpenError::TooManyChannels)?;
         self.control.push_back(Control::Open { id, destination });
         self.has_work = true;
         Ok(id)
@@ -170,8 +183,10 @@ impl Session {
     /// `Ok`; what the peer answers later is dealt with.
     pub fn abandon(&mut self, id: ChannelId) {
         let channel = self.channel(id);
-        if matches!(channel.phase, Phase::Opening { .. } | Phase::TimedOut) {
-            channel.phase = Phase::Abandoned;
+        match channel.phase {
+            Phase::Opening => channel.phase = Phase::Abandoned,
+            Phase::TimedOut => return self.retire(id),
+            _ => {}
         }
         self.release_writer(id);
         if self.peek(id).is_some() {
@@ -449,7 +464,14 @@ impl Session {
         Some(ChannelId(number))
     }
 
+    /// Forgets the channel; its number is free.
     fn remove(&mut self, id: ChannelId) {
+        self.retire(id);
+        self.free.push_back(id.0);
+    }
+
+    /// Forgets the channel, but never uses its number again: the peer may yet answer an open of that number.
+    fn retire(&mut self, id: ChannelId) {
         self.discard_incoming(id);
         let Some(mut channel) = self.channels[id.0 as usize].take() else { return };
         channel.recv.release(&mut self.budget);
@@ -457,7 +479,6 @@ impl Session {
             self.by_remote.remove(&remote);
         }
         self.scheduler.deactivate(id.0);
-        self.free.push_back(id.0);
         self.stats.channels -= 1;
         debug!(parent: &channel.span, sent = channel.stats.bytes_sent, received = channel.stats.bytes_received, "gone");
     }
@@ -491,6 +512,11 @@ impl Session {
     /// Derives what follows from a change to a channel. See the module.
     fn touch(&mut self, id: ChannelId) {
         let Some(channel) = self.channels[id.0 as usize].as_mut() else { return };
+        if channel.is_closed()
+            && let Some(remote) = channel.remote.take()
+        {
+            self.by_remote.remove(&remote);
+        }
         if channel.is_over() {
             return self.remove(id);
         }

@@ -47,9 +47,11 @@ impl Session {
             let Some((_, id)) = self.deadlines.pop_front() else { return };
             let channel = self.channel(id);
             debug_assert!(is_due_at(channel, deadline));
-            // The number stays taken until the peer answers.
+            if matches!(channel.phase, Phase::Abandoned) {
+                self.retire(id);
+                continue;
+            }
             channel.phase = Phase::TimedOut;
-            self.promise_no_more(id);
             self.stats.opens_failed += 1;
             self.answered(id);
         }
@@ -112,6 +114,7 @@ impl Session {
                     self.refusals -= 1;
                     Frame::OpenFailure { recipient: remote, reason, description }
                 }
+                Control::Close { remote } => Frame::Close { recipient: remote },
             };
             batch.push(&frame);
             self.stats.frames_sent += 1;
@@ -123,11 +126,11 @@ impl Session {
         let deadline = now + self.config.open_timeout;
         let max_packet = self.max_packet();
         let channel = self.channels[id.0 as usize].as_mut()?;
-        let Phase::Opening { deadline: awaited } = &mut channel.phase else {
+        if !matches!(channel.phase, Phase::Opening) {
             self.remove(id);
             return None;
-        };
-        *awaited = Some(deadline);
+        }
+        channel.answer_due = Some(deadline);
         let window = channel.recv.window();
         self.deadlines.push_back((deadline, id));
         Some(Frame::Open { sender: id, window, max_packet, destination })
@@ -195,5 +198,5 @@ fn push_data(channel: &mut Channel, recipient: ChannelId, len: usize, batch: &mu
 }
 
 fn is_due_at(channel: &Channel, deadline: Timestamp) -> bool {
-    matches!(channel.phase, Phase::Opening { deadline: Some(awaited) } if awaited == deadline)
+    channel.answer_due == Some(deadline) && matches!(channel.phase, Phase::Opening | Phase::Abandoned)
 }

@@ -86,7 +86,7 @@ impl Model {
             Step::Receive { share, .. } if peer.credit > 0 && !peer.ended => {
                 let len = part(share, peer.credit);
                 peer.credit -= len as u64;
-                assert_eq!(peer.window.receive(*now, len, true, budget), Ok(false));
+                assert_eq!(peer.window.receive(*now, len, true, budget), Ok(0));
             }
             Step::Consume { share, .. } if peer.window.backlog() > 0 => {
                 peer.window.consume(part(share, peer.window.backlog()), budget);
