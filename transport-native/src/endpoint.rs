@@ -1,0 +1,141 @@
+//! Where a gateway is.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use http::Uri;
+
+/// The path at which gateways accept JMUX over WebSocket.
+pub const DEFAULT_PATH: &str = "/jet/jmux";
+
+/// A host and a port. IPv6 addresses are kept without brackets and shown with them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct HostPort {
+    /// A name or an address.
+    pub host: String,
+    /// The TCP port.
+    pub port: u16,
+}
+
+impl fmt::Display for HostPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { host, port } = self;
+        if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
+    }
+}
+
+/// A way to reach a gateway, or for a gateway to be reached: `tcp://host:port`, `tls://host:port`,
+/// `ws://host[:port][/path]`, `wss://host[:port][/path]`, `unix:/path`.
+///
+/// `Debug` and `Display` leave a query out: it may hold a token.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub enum Endpoint {
+    /// JMUX directly on TCP.
+    Tcp(HostPort),
+    /// JMUX on TLS.
+    Tls(HostPort),
+    /// JMUX over WebSocket.
+    WebSocket {
+        /// On TLS (`wss`).
+        secure: bool,
+        /// Where the server is; the port is 80 or 443 if the URL has none.
+        server: HostPort,
+        /// Path and query; `/jet/jmux` if the URL has none.
+        path: String,
+    },
+    /// JMUX on a Unix socket.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(server) => write!(f, "tcp://{server}"),
+            Self::Tls(server) => write!(f, "tls://{server}"),
+            Self::WebSocket { secure, server, path } => {
+                let scheme = if *secure { "wss" } else { "ws" };
+                let path = path.split('?').next().unwrap_or_default();
+                write!(f, "{scheme}://{server}{path}")
+            }
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// Why a text is not an endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EndpointError {
+    /// None of the known schemes in front.
+    #[error("unknown scheme: write tcp://, tls://, ws://, wss:// or unix:/path")]
+    Scheme,
+    /// What follows the scheme cannot be read.
+    #[error("not a host and port: write for example {0}")]
+    Server(&'static str),
+    /// The scheme has no usual port.
+    #[error("the port is missing: write for example {0}")]
+    Port(&'static str),
+    /// `unix:` without a path.
+    #[error("the path of the Unix socket is missing: write for example unix:/run/muxgate.sock")]
+    Path,
+}
+
+impl FromStr for Endpoint {
+    type Err = EndpointError;
+
+    fn from_str(text: &str) -> Result<Self, EndpointError> {
+        let (scheme, rest) = text.split_once(':').ok_or(EndpointError::Scheme)?;
+        match scheme {
+            "tcp" => Ok(Self::Tcp(server_only(text, "tcp://gateway.example:7172")?)),
+            "tls" => Ok(Self::Tls(server_only(text, "tls://gateway.example:7173")?)),
+            "ws" => websocket(text, false),
+            "wss" => websocket(text, true),
+            "unix" if rest.is_empty() || rest == "//" => Err(EndpointError::Path),
+            // `unix:///path` is the same with an empty host.
+            "unix" => Ok(Self::Unix(rest.strip_prefix("//").unwrap_or(rest).into())),
+            _ => Err(EndpointError::Scheme),
+        }
+    }
+}
+
+fn websocket(text: &str, secure: bool) -> Result<Endpoint, EndpointError> {
+    let (example, port) = if secure { ("wss://gateway.example", 443) } else { ("ws://gateway.example:7171", 80) };
+    let uri = parse(text, example)?;
+    let server = server(&uri, Some(port), example)?;
+    let path = match (uri.path(), uri.query()) {
+        ("/" | "", None) => DEFAULT_PATH.to_owned(),
+        ("/" | "", Some(query)) => format!("{DEFAULT_PATH}?{query}"),
+        (path, None) => path.to_owned(),
+        (path, Some(query)) => format!("{path}?{query}"),
+    };
+    Ok(Endpoint::WebSocket { secure, server, path })
+}
+
+fn server_only(text: &str, example: &'static str) -> Result<HostPort, EndpointError> {
+    let uri = parse(text, example)?;
+    if uri.path_and_query().is_some_and(|path| path != "/") {
+        return Err(EndpointError::Server(example));
+    }
+    server(&uri, None, example)
+}
+
+fn parse(text: &str, example: &'static str) -> Result<Uri, EndpointError> {
+    text.parse().map_err(|_| EndpointError::Server(example))
+}
+
+fn server(uri: &Uri, default: Option<u16>, example: &'static str) -> Result<HostPort, EndpointError> {
+    let authority = uri.authority().ok_or(EndpointError::Server(example))?;
+    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+    // A user name is refused rather than ignored: whoever writes one expects it to be used.
+    if host.is_empty() || authority.as_str().contains('@') {
+        return Err(EndpointError::Server(example));
+    }
+    let port = authority.port_u16().or(default).ok_or(EndpointError::Port(example))?;
+    Ok(HostPort { host: host.to_owned(), port })
+}

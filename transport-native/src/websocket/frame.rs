@@ -1,0 +1,164 @@
+//! The WebSocket frame header and the mask (RFC 6455, section 5).
+
+/// The longest header: two bytes, an eight-byte length, a four-byte mask.
+pub(super) const MAX_HEADER: usize = 14;
+
+/// Values of the short length that announce a length of two or of eight bytes behind it (section 5.2).
+const LONG: u8 = 0x7E;
+const VERY_LONG: u8 = 0x7F;
+const MASKED: u8 = 0x80;
+const LAST: u8 = 0x80;
+const RESERVED: u8 = 0x70;
+
+/// The longest payload of a control frame (section 5.5).
+pub(super) const MAX_CONTROL: usize = 125;
+
+/// The kinds of frame (section 5.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opcode {
+    Continuation,
+    Text,
+    Binary,
+    Close,
+    Ping,
+    Pong,
+}
+
+impl Opcode {
+    fn from_bits(bits: u8) -> Option<Self> {
+        Some(match bits {
+            0x0 => Self::Continuation,
+            0x1 => Self::Text,
+            0x2 => Self::Binary,
+            0x8 => Self::Close,
+            0x9 => Self::Ping,
+            0xA => Self::Pong,
+            _ => return None,
+        })
+    }
+
+    fn bits(self) -> u8 {
+        match self {
+            Self::Continuation => 0x0,
+            Self::Text => 0x1,
+            Self::Binary => 0x2,
+            Self::Close => 0x8,
+            Self::Ping => 0x9,
+            Self::Pong => 0xA,
+        }
+    }
+
+    pub(super) fn is_control(self) -> bool {
+        matches!(self, Self::Close | Self::Ping | Self::Pong)
+    }
+}
+
+/// What the other side did wrong, with the close code that says so (section 7.4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Violation {
+    pub(super) code: u16,
+    pub(super) text: &'static str,
+}
+
+impl Violation {
+    pub(super) fn protocol(text: &'static str) -> Self {
+        Self { code: 1002, text }
+    }
+}
+
+/// The header of one frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) last: bool,
+    pub(super) opcode: Opcode,
+    pub(super) mask: Option<[u8; 4]>,
+    pub(super) len: u64,
+}
+
+impl Header {
+    /// The size of the header that begins with these two bytes.
+    pub(super) fn size(second: u8) -> usize {
+        let length = match second & !MASKED {
+            LONG => 2,
+            VERY_LONG => 8,
+            _ => 0,
+        };
+        2 + length + if second & MASKED == 0 { 0 } else { 4 }
+    }
+
+    /// Reads a header from exactly the bytes that `size` asked for.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, Violation> {
+        let &[first, second, ref rest @ ..] = bytes else {
+            return Err(Violation::protocol("short frame header"));
+        };
+        if first & RESERVED != 0 {
+            return Err(Violation::protocol("reserved bit set, though no extension was agreed"));
+        }
+        let opcode = Opcode::from_bits(first & 0x0F).ok_or(Violation::protocol("unknown opcode"))?;
+        let (rest, mask) = match rest.split_last_chunk() {
+            Some((rest, mask)) if second & MASKED != 0 => (rest, Some(*mask)),
+            _ => (rest, None),
+        };
+        // What is left is the extended length, if there is one.
+        let len = match rest {
+            [] => u64::from(second & !MASKED),
+            length => length.iter().fold(0, |len, &byte| len << 8 | u64::from(byte)),
+        };
+        let header = Self { last: first & LAST != 0, opcode, mask, len };
+        if opcode.is_control() && (len > MAX_CONTROL as u64 || !header.last) {
+            return Err(Violation::protocol("long or fragmented control frame"));
+        }
+        if len > i64::MAX as u64 {
+            return Err(Violation::protocol("frame length out of range"));
+        }
+        Ok(header)
+    }
+
+    /// Appends the header to `out`.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let masked = if self.mask.is_some() { MASKED } else { 0 };
+        out.push(if self.last { LAST } else { 0 } | self.opcode.bits());
+        if let Ok(len @ 0..LONG) = u8::try_from(self.len) {
+            out.push(masked | len);
+        } else if let Ok(len) = u16::try_from(self.len) {
+            out.push(masked | LONG);
+            out.extend_from_slice(&len.to_be_bytes());
+        } else {
+            out.push(masked | VERY_LONG);
+            out.extend_from_slice(&self.len.to_be_bytes());
+        }
+        if let Some(mask) = self.mask {
+            out.extend_from_slice(&mask);
+        }
+    }
+}
+
+/// Bytes masked per step: enough for the compiler to use the widest registers it may.
+const STEP: usize = 32;
+
+/// Masks or unmasks `data` in place (section 5.3).
+pub(super) fn apply_mask(mask: [u8; 4], data: &mut [u8]) {
+    let pattern = pattern(mask);
+    let mut steps = data.chunks_exact_mut(STEP);
+    for step in &mut steps {
+        step.iter_mut().zip(&pattern).for_each(|(byte, mask)| *byte ^= mask);
+    }
+    steps.into_remainder().iter_mut().zip(&pattern).for_each(|(byte, mask)| *byte ^= mask);
+}
+
+/// Appends `data`, masked, to `out`: the copy and the mask in one pass.
+pub(super) fn extend_masked(mask: [u8; 4], data: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(data);
+    apply_mask(mask, &mut out[start..]);
+}
+
+/// The mask for what comes `n` bytes later.
+pub(super) fn advance_mask(mut mask: [u8; 4], n: usize) -> [u8; 4] {
+    mask.rotate_left(n % 4);
+    mask
+}
+
+fn pattern(mask: [u8; 4]) -> [u8; STEP] {
+    std::array::from_fn(|index| mask[index % 4])
+}
