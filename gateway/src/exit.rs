@@ -48,10 +48,7 @@ pub struct Failure {
 impl Failure {
     /// A failure whose message tells the user what happened and, where there is one, the next step.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-        }
+        Self { code, message: message.into() }
     }
 
     /// What the user did wrong.
@@ -60,11 +57,13 @@ impl Failure {
     }
 
     /// What the system did not let us do.
+    #[must_use]
     pub fn runtime(what: &str, error: &io::Error) -> Self {
         Self::new(Code::Runtime, format!("{what}: {error}"))
     }
 
     /// The end of a session that was still needed.
+    #[must_use]
     pub fn lost(error: &ConnectionError) -> Self {
         let reason = error.to_string();
         Self::new(Code::Gateway, format!("the session with the gateway is lost: {}", Printable(&reason)))
@@ -91,14 +90,7 @@ mod tests {
 
     #[test]
     fn help_lists_every_code() {
-        let codes = [
-            Code::Runtime,
-            Code::Usage,
-            Code::Listen,
-            Code::Gateway,
-            Code::Unauthorised,
-            Code::Refused,
-        ];
+        let codes = [Code::Runtime, Code::Usage, Code::Listen, Code::Gateway, Code::Unauthorised, Code::Refused];
         for code in codes {
             let line = format!("\n  {}  ", code as u8);
             assert!(CODES_HELP.contains(&line), "{code:?} is not documented");

@@ -46,7 +46,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Local for tokio::io::Join<R, W
     fn abort(&self) {}
 
     async fn gone(&self) {
-        std::future::pending().await;
+        std::future::pending::<()>().await;
     }
 }
 

@@ -35,8 +35,8 @@ pub enum Denial {
     Rule(String),
     /// The address is in a special range, and no allow rule names it.
     Special {
-        /// The address that was judged (of an IPv6 address perhaps the IPv4 address inside).
-        address: IpAddr,
+        /// The address that was judged (of an IPv6 address perhaps the IPv4 address inside), and the port.
+        address: SocketAddr,
         /// What the range is.
         what: &'static str,
     },
@@ -68,15 +68,16 @@ impl Policy {
     /// Whether an address may be dialled for a name that passed [`Policy::check_name`].
     pub fn check_resolved(&self, target: SocketAddr) -> Result<(), Denial> {
         let faces = [Some(target.ip()), embedded_ipv4(target.ip()).map(IpAddr::V4)];
-        faces.into_iter().flatten().try_for_each(|face| self.check_face(face, target.port()))
+        faces.into_iter().flatten().try_for_each(|ip| self.check_face(SocketAddr::new(ip, target.port())))
     }
 
-    fn check_face(&self, address: IpAddr, port: u16) -> Result<(), Denial> {
-        if let Some(rule) = self.deny.iter().find(|rule| rule.matches_address(address, port)) {
+    fn check_face(&self, address: SocketAddr) -> Result<(), Denial> {
+        let (ip, port) = (address.ip(), address.port());
+        if let Some(rule) = self.deny.iter().find(|rule| rule.matches_address(ip, port)) {
             return Err(Denial::Rule(rule.to_string()));
         }
-        match special_range(address) {
-            Some(range) if !self.names(range, address, port) => Err(Denial::Special { address, what: range.what }),
+        match special_range(ip) {
+            Some(range) if !self.names(range, ip, port) => Err(Denial::Special { address, what: range.what }),
             _ => Ok(()),
         }
     }
@@ -95,7 +96,8 @@ impl fmt::Display for Denial {
             Self::Special { address, what } => {
                 write!(
                     f,
-                    "{address} is a special address ({what}): it needs an --allow that names it, such as --allow {address}"
+                    "{} is a special address ({what}): it needs an --allow that names it, such as --allow {address}",
+                    address.ip()
                 )
             }
         }

@@ -30,15 +30,15 @@ async fn tcp_pair() -> (TcpStream, TcpStream) {
 async fn scene() -> Scene {
     let (near, far) = duplex(64 * 1024);
     let (opener, near) = client(near, StoppedClock, Config::default());
-    let (mut acceptor, far) = server(far, StoppedClock, Config::default());
+    let (mut requests, far) = server(far, StoppedClock, Config::default());
     let session = tokio::spawn(async move { drop(tokio::join!(near, far)) });
     let destination = Destination::tcp("program.example", 1).unwrap();
-    let accept = async { acceptor.accept().await.unwrap().accept().unwrap() };
-    let (opened, channel) = tokio::join!(opener.open(&destination), accept);
+    let accept = async { requests.accept().await.unwrap().accept().unwrap() };
+    let (far_end, channel) = tokio::join!(opener.open(&destination), accept);
     let (program, local) = tcp_pair().await;
     let relay = tokio::spawn(Relay::new(local, channel));
-    let (reader, writer) = opened.unwrap().into_split();
-    Scene { program, relay, reader, writer, session, handles: (opener, acceptor) }
+    let (reader, writer) = far_end.unwrap().into_split();
+    Scene { program, relay, reader, writer, session, handles: (opener, requests) }
 }
 
 impl Scene {

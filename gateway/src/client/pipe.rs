@@ -1,0 +1,79 @@
+//! `muxgate pipe`: standard input and output to one destination.
+
+use std::fs::OpenOptions;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use muxgate_core::OpenError;
+use tokio::io::{AsyncWrite, Stdout};
+
+use super::{Session, SessionSource};
+use crate::cli::PipeArgs;
+use crate::escape::Printable;
+use crate::exit::{Code, Failure};
+use crate::relay::{Relay, RelayError};
+use crate::runtime;
+
+/// Runs until both directions have ended, or a signal ends it.
+pub fn pipe(args: &PipeArgs) -> Result<(), Failure> {
+    if args.via.token_file.as_deref().is_some_and(|path| path.as_os_str() == "-") {
+        return Err(Failure::usage(
+            "standard input carries the data here: give --token-file a file, or set MUXGATE_TOKEN",
+        ));
+    }
+    let source = SessionSource::new(&args.via)?;
+    runtime::block_on(async {
+        tokio::select! {
+            result = carry(args, &source) => result,
+            ended = runtime::terminated() => ended,
+        }
+    })
+}
+
+async fn carry(args: &PipeArgs, source: &SessionSource) -> Result<(), Failure> {
+    let session = source.connect().await?;
+    let result = relay(args, &session).await;
+    session.close().await;
+    result
+}
+
+async fn relay(args: &PipeArgs, session: &Session) -> Result<(), Failure> {
+    let destination = &args.destination;
+    let channel = session.opener.open(destination).await.map_err(|error| match error {
+        OpenError::Connection(error) => Failure::lost(&error),
+        error => Failure::new(Code::Refused, format!("{destination}: {}", Printable(&error.to_string()))),
+    })?;
+    let local = tokio::io::join(tokio::io::stdin(), Output(tokio::io::stdout()));
+    Relay::new(local, channel).await.map_err(|error| match error {
+        RelayError::Session(error) => Failure::lost(&error),
+        error => Failure::new(Code::Runtime, error.to_string()),
+    })
+}
+
+/// Standard output that can be closed: whoever reads it sees the end while standard input lives on.
+struct Output(Stdout);
+
+impl AsyncWrite for Output {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write_vectored(cx, slices)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.0).poll_flush(cx))?;
+        let nowhere = OpenOptions::new().write(true).open("/dev/null")?;
+        Poll::Ready(rustix::stdio::dup2_stdout(nowhere).map_err(io::Error::from))
+    }
+}

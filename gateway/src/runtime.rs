@@ -1,0 +1,52 @@
+//! The runtime of one thread, and what a process needs around it.
+
+use std::io;
+use std::time::Duration;
+
+use rustix::process::{Resource, getrlimit, setrlimit};
+use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::exit::Failure;
+
+/// Threads of one runtime that wait for the system's resolver. Names beyond that queue up, within their time limit.
+const RESOLVER_THREADS: usize = 32;
+
+/// How long a process that was told to end waits for sessions to say goodbye.
+pub const CLOSE_LIMIT: Duration = Duration::from_secs(2);
+
+/// A runtime on this thread: a session and all of its relays run without locks that anybody contends for.
+pub fn local() -> io::Result<LocalRuntime> {
+    Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(RESOLVER_THREADS)
+        .build_local(LocalOptions::default())
+}
+
+/// Runs `future` on a runtime of its own. Leaves threads that hang in a read of standard input behind.
+pub fn block_on(future: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    let runtime = local().map_err(|error| Failure::runtime("cannot start", &error))?;
+    let result = runtime.block_on(future);
+    runtime.shutdown_background();
+    result
+}
+
+/// Waits for SIGINT or SIGTERM, the orderly ways to end a process.
+pub async fn terminated() -> Result<(), Failure> {
+    let listen = |kind| signal(kind).map_err(|error| Failure::runtime("cannot listen for signals", &error));
+    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}
+
+/// Allows as many descriptors as this user may have: each relay takes one, and the usual 1024 are soon used up.
+pub fn raise_descriptor_limit() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::debug!("the descriptor limit stays as it is: {error}");
+    }
+}

@@ -1,0 +1,149 @@
+//! One accepted connection, from the handshake to the end of its session.
+
+use std::io;
+use std::net::TcpStream as StdTcpStream;
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use muxgate_core::{Incoming, Transport, server};
+use muxgate_transport_native::{StreamTransport, TokioClock, WebSocketTransport, tls, tune};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tracing::Instrument;
+
+use super::Gateway;
+use super::http::upgrade;
+use crate::escape::Printable;
+use crate::listen::Socket;
+use crate::relay::Relay;
+
+/// Time for each stage before a session: the TLS handshake, then the request. Slower than this is no client.
+const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
+/// How long destinations may take to read what was received for them before their session ended.
+const LINGER_LIMIT: Duration = Duration::from_secs(30);
+
+/// A connection on its way to a worker, not bound to any runtime.
+#[derive(Debug)]
+pub(super) struct Accepted {
+    socket: StdSocket,
+    websocket: bool,
+    tls: bool,
+    peer: String,
+    handshake: OwnedSemaphorePermit,
+}
+
+#[derive(Debug)]
+enum StdSocket {
+    Tcp(StdTcpStream),
+    Unix(StdUnixStream),
+}
+
+impl Accepted {
+    /// Takes a connection off the runtime that accepted it. `handshake` is held until the client is known.
+    pub(super) fn new(socket: Socket, websocket: bool, tls: bool, handshake: OwnedSemaphorePermit) -> io::Result<Self> {
+        let (socket, peer) = match socket {
+            Socket::Tcp(stream) => {
+                let peer = stream.peer_addr()?.to_string();
+                (StdSocket::Tcp(stream.into_std()?), peer)
+            }
+            Socket::Unix(stream) => (StdSocket::Unix(stream.into_std()?), "unix".to_owned()),
+        };
+        Ok(Self { socket, websocket, tls, peer, handshake })
+    }
+}
+
+/// Serves a connection to its end.
+pub(super) async fn serve_connection(accepted: Accepted, gateway: Arc<Gateway>) {
+    let span = tracing::info_span!("client", peer = accepted.peer);
+    let served = async {
+        if let Err(error) = serve(accepted, &gateway).await {
+            tracing::info!("no session: {}", Printable(&error.to_string()));
+        }
+    };
+    served.instrument(span).await;
+}
+
+async fn serve(accepted: Accepted, gateway: &Arc<Gateway>) -> io::Result<()> {
+    let Accepted { socket, websocket, tls, handshake, .. } = accepted;
+    let stream = match socket {
+        StdSocket::Unix(stream) => return start(UnixStream::from_std(stream)?, websocket, handshake, gateway).await,
+        StdSocket::Tcp(stream) => TcpStream::from_std(stream)?,
+    };
+    tune(&stream)?;
+    match gateway.tls.as_ref().filter(|_| tls) {
+        None => start(stream, websocket, handshake, gateway).await,
+        Some(config) => {
+            let stream = timeout(HANDSHAKE_LIMIT, tls::accept(stream, config.clone())).await??;
+            start(stream, websocket, handshake, gateway).await
+        }
+    }
+}
+
+async fn start<IO>(io: IO, websocket: bool, handshake: OwnedSemaphorePermit, gateway: &Arc<Gateway>) -> io::Result<()>
+where
+    IO: AsyncRead + AsyncWrite + Unpin + 'static,
+{
+    if websocket {
+        let Some(upgraded) = timeout(HANDSHAKE_LIMIT, upgrade(io, &gateway.admission)).await?? else { return Ok(()) };
+        drop(handshake);
+        run(WebSocketTransport::server(upgraded.io, upgraded.leftover), gateway).await;
+        drop(upgraded.permit);
+    } else {
+        let full = |_| io::Error::other("the gateway has its maximum of sessions (see --max-sessions)");
+        let permit = gateway.admission.sessions.try_acquire().map_err(full)?;
+        drop(handshake);
+        run(StreamTransport::new(io), gateway).await;
+        drop(permit);
+    }
+    Ok(())
+}
+
+/// Runs a session until it has ended and its relays have delivered what they had.
+async fn run<T: Transport + Unpin + 'static>(transport: T, gateway: &Arc<Gateway>) {
+    let (mut acceptor, connection) = server(transport, TokioClock::new(), gateway.config.clone());
+    tracing::info!("session started");
+    let connection = tokio::task::spawn_local(connection);
+    let mut relays = JoinSet::new();
+    let mut stop = gateway.stop.subscribe();
+    loop {
+        tokio::select! {
+            incoming = acceptor.accept() => {
+                let Some(incoming) = incoming else { break };
+                relays.spawn_local(answer(incoming, gateway.clone()).in_current_span());
+            }
+            Some(_) = relays.join_next() => {}
+            _ = stop.changed() => {
+                acceptor.close();
+                relays.abort_all();
+            }
+        }
+    }
+    tracing::info!(stats = ?acceptor.stats(), "session ended: {}", Printable(&acceptor.closed().await.to_string()));
+    let delivered = async { while relays.join_next().await.is_some() {} };
+    if timeout(LINGER_LIMIT, delivered).await.is_err() {
+        tracing::info!("destinations that do not read are cut");
+    }
+    // The connection may still have to say goodbye, within a time limit of its own.
+    let _ = connection.await;
+}
+
+/// Answers one OPEN, and carries the channel if it was opened.
+async fn answer(incoming: Incoming, gateway: Arc<Gateway>) {
+    let destination = incoming.destination().clone();
+    match gateway.dialer.dial(&destination).await {
+        Ok(socket) => {
+            tracing::info!("{destination}: opened");
+            let Ok(channel) = incoming.accept() else { return };
+            let ended = Relay::new(socket, channel).await;
+            tracing::debug!("{destination}: {}", ended.err().map_or("closed".to_owned(), |error| error.to_string()));
+        }
+        Err(refusal) => {
+            tracing::info!("{destination}: {}: {}", refusal.reason, refusal.detail);
+            incoming.reject(refusal.reason, refusal.description);
+        }
+    }
+}

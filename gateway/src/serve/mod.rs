@@ -1,0 +1,143 @@
+//! `muxgate serve`: the gateway.
+
+pub mod admission;
+mod connection;
+mod http;
+pub mod listen_url;
+mod worker;
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+use muxgate_core::Config;
+use muxgate_transport_native::tls::{self, Identity};
+use tokio::sync::{Semaphore, watch};
+use tokio_rustls::rustls::ServerConfig;
+
+use crate::cli::ServeArgs;
+use crate::dial::{Dialer, SystemResolver};
+use crate::exit::{Code, Failure};
+use crate::listen::Listener;
+use crate::logging::announce;
+use crate::policy::Policy;
+use crate::runtime;
+use crate::token::Token;
+use admission::Admission;
+use connection::Accepted;
+use listen_url::ListenUrl;
+use worker::Workers;
+
+/// Connections that have not shown who they are, at a time. More wait in the queue of the kernel.
+const MAX_HANDSHAKES: usize = 1024;
+
+/// What all workers share.
+pub struct Gateway {
+    admission: Admission,
+    dialer: Dialer,
+    config: Config,
+    tls: Option<Arc<ServerConfig>>,
+    /// Changes when sessions are to end.
+    stop: watch::Sender<()>,
+}
+
+/// Serves until a signal ends it.
+pub fn serve(args: &ServeArgs) -> Result<(), Failure> {
+    let gateway = Arc::new(Gateway::new(args)?);
+    runtime::raise_descriptor_limit();
+    runtime::block_on(async {
+        check_exposure(args).await?;
+        let listeners = bind_all(&args.listen).await?;
+        let workers = Workers::start(&gateway).map_err(|error| Failure::runtime("cannot start the workers", &error))?;
+        let handshakes = Arc::new(Semaphore::new(MAX_HANDSHAKES));
+        for (_, url) in &listeners {
+            announce(format_args!("listening on {url}"));
+        }
+        let accepting = listeners.iter().map(|(listener, url)| accept_all(listener, url, &handshakes, &workers));
+        tokio::select! {
+            _ = join_all(accepting) => {}
+            signal = runtime::terminated() => signal?,
+        }
+        gateway.stop.send_replace(());
+        workers.join();
+        Ok(())
+    })
+}
+
+impl Gateway {
+    fn new(args: &ServeArgs) -> Result<Self, Failure> {
+        let token = args.token_file.as_ref().map(|path| {
+            Token::from_file(path).map_err(|error| Failure::usage(format!("--token-file {}: {error}", path.display())))
+        });
+        Ok(Self {
+            admission: Admission {
+                token: token.transpose()?,
+                origins: args.allow_origin.clone(),
+                sessions: Arc::new(Semaphore::new(args.max_sessions as usize)),
+            },
+            dialer: Dialer::new(Policy::new(args.allow.clone(), args.deny.clone()), SystemResolver),
+            config: Config { credit: args.credit.into(), ..Config::default() },
+            tls: tls_config(args)?,
+            stop: watch::Sender::new(()),
+        })
+    }
+}
+
+fn tls_config(args: &ServeArgs) -> Result<Option<Arc<ServerConfig>>, Failure> {
+    let Some(first) = args.listen.iter().find(|url| url.tls) else { return Ok(None) };
+    let (Some(cert_file), Some(key_file)) = (args.cert.clone(), args.key.clone()) else {
+        return Err(Failure::usage(format!("--listen {first} needs a certificate: --cert FILE --key FILE")));
+    };
+    let config = tls::server_config(&Identity { cert_file, key_file }, None);
+    config.map(Some).map_err(|error| Failure::usage(format!("certificate and key: {error}")))
+}
+
+/// A listener must be protected by the token, or be reachable from this machine alone while no token is asked for
+/// anywhere: a second door without a lock would make the lock of the first worthless.
+async fn check_exposure(args: &ServeArgs) -> Result<(), Failure> {
+    if args.insecure_no_auth {
+        return Ok(());
+    }
+    for url in &args.listen {
+        if args.token_file.is_some() && !url.websocket {
+            return Err(Failure::usage(format!(
+                "--listen {url} would let clients in without the token: JMUX over TCP or a Unix socket has no place for \
+                 one. Listen on ws:// or wss:// only, or accept that with --insecure-no-auth"
+            )));
+        }
+        let local = url.address.is_local().await.map_err(|error| cannot_listen(url, &error))?;
+        if args.token_file.is_none() && !local {
+            return Err(Failure::usage(format!(
+                "--listen {url} would let everybody in who can reach it: demand a token with --token-file, listen on \
+                 127.0.0.1, or accept that with --insecure-no-auth"
+            )));
+        }
+    }
+    Ok(())
+}
+
+async fn bind_all(urls: &[ListenUrl]) -> Result<Vec<(Listener, ListenUrl)>, Failure> {
+    let mut listeners = Vec::new();
+    for url in urls {
+        let bound = url.address.bind().await.map_err(|error| cannot_listen(url, &error))?;
+        for listener in bound {
+            let address = listener.local_address().map_err(|error| cannot_listen(url, &error))?;
+            listeners.push((listener, ListenUrl { address, ..url.clone() }));
+        }
+    }
+    Ok(listeners)
+}
+
+fn cannot_listen(url: &ListenUrl, error: &std::io::Error) -> Failure {
+    Failure::new(Code::Listen, format!("cannot listen on {url}: {error}"))
+}
+
+async fn accept_all(listener: &Listener, url: &ListenUrl, handshakes: &Arc<Semaphore>, workers: &Workers) {
+    // The semaphore is never closed.
+    while let Ok(permit) = handshakes.clone().acquire_owned().await {
+        let socket = listener.accept().await;
+        match Accepted::new(socket, url.websocket, url.tls, permit) {
+            Ok(accepted) => workers.dispatch(accepted),
+            Err(error) => tracing::debug!("a client left at once: {error}"),
+        }
+    }
+}
