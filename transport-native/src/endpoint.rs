@@ -130,12 +130,68 @@ fn parse(text: &str, example: &'static str) -> Result<Uri, EndpointError> {
 }
 
 fn server(uri: &Uri, default: Option<u16>, example: &'static str) -> Result<HostPort, EndpointError> {
-    let authority = uri.authority().ok_or(EndpointError::Server(example))?;
-    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+    let invalid = EndpointError::Server(example);
+    let authority = uri.authority().ok_or(invalid.clone())?;
     // A user name is refused rather than ignored: whoever writes one expects it to be used.
-    if host.is_empty() || authority.as_str().contains('@') {
-        return Err(EndpointError::Server(example));
+    let port = authority.as_str().strip_prefix(authority.host()).ok_or(invalid.clone())?;
+    let port = match port.strip_prefix(':') {
+        Some(port) => port.parse().map_err(|_| invalid.clone())?,
+        None => default.ok_or(EndpointError::Port(example))?,
+    };
+    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+    if host.is_empty() {
+        return Err(invalid);
     }
-    let port = authority.port_u16().or(default).ok_or(EndpointError::Port(example))?;
     Ok(HostPort { host: host.to_owned(), port })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Result<String, EndpointError> {
+        text.parse().map(|endpoint: Endpoint| endpoint.to_string())
+    }
+
+    #[test]
+    fn every_scheme_is_read() {
+        for (text, meaning) in [
+            ("tcp://gateway.example:7172", "tcp://gateway.example:7172"),
+            ("tcp://[::1]:7172/", "tcp://[::1]:7172"),
+            ("tls://127.0.0.1:7173", "tls://127.0.0.1:7173"),
+            ("ws://127.0.0.1:7171", "ws://127.0.0.1:7171/jet/jmux"),
+            ("ws://gateway.example", "ws://gateway.example:80/jet/jmux"),
+            ("wss://gateway.example/", "wss://gateway.example:443/jet/jmux"),
+            ("wss://gateway.example/other", "wss://gateway.example:443/other"),
+            ("unix:/run/muxgate.sock", "unix:/run/muxgate.sock"),
+            ("unix:///run/muxgate.sock", "unix:/run/muxgate.sock"),
+        ] {
+            assert_eq!(shown(text).as_deref(), Ok(meaning));
+        }
+    }
+
+    #[test]
+    fn a_query_is_kept_but_not_shown() {
+        let Ok(endpoint) = "ws://gateway.example?token=s3cret".parse() else {
+            unreachable!("it is a valid endpoint");
+        };
+        let Endpoint::WebSocket { path, .. } = &endpoint else { unreachable!("it is a WebSocket") };
+        assert_eq!(path, "/jet/jmux?token=s3cret");
+        assert_eq!(format!("{endpoint} {endpoint:?}").matches("s3cret").count(), 0);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let server = |text| matches!(shown(text), Err(EndpointError::Server(_)));
+        assert_eq!(shown("gateway.example"), Err(EndpointError::Scheme));
+        assert_eq!(shown("http://gateway.example"), Err(EndpointError::Scheme));
+        assert!(matches!(shown("tcp://gateway.example"), Err(EndpointError::Port(_))));
+        assert_eq!(shown("unix:"), Err(EndpointError::Path));
+        assert!(server("tcp://"));
+        assert!(server("tcp://gateway.example:99999"));
+        assert!(server("tcp://gateway.example:1/path"));
+        assert!(server("ws://gateway.example:99999"));
+        assert!(server("ws://gateway.example:"));
+        assert!(server("ws://user@gateway.example"));
+    }
 }

@@ -1,0 +1,9 @@
+//! Transports on real sockets.
+
+mod connect;
+mod dialer;
+mod exchange;
+mod streams;
+mod support;
+mod tls;
+mod websocket;
