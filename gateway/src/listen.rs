@@ -78,7 +78,7 @@ impl Address {
     pub async fn bind(&self) -> io::Result<Vec<Listener>> {
         match self {
             Self::Unix(path) => Ok(vec![bind_unix(path)?]),
-            Self::Tcp { .. } => self.resolve().await?.into_iter().map(bind_tcp).collect(),
+            Self::Tcp { .. } => bind_each(self.resolve().await?),
         }
     }
 }
@@ -90,6 +90,23 @@ impl fmt::Display for Address {
             Self::Tcp { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
             Self::Tcp { host, port } => write!(f, "{host}:{port}"),
         }
+    }
+}
+
+/// `localhost` has an IPv6 address even where IPv6 is switched off: one address that the machine has is enough.
+fn bind_each(addresses: Vec<SocketAddr>) -> io::Result<Vec<Listener>> {
+    let mut listeners = Vec::new();
+    let mut missing = None;
+    for address in addresses {
+        match bind_tcp(address) {
+            Ok(listener) => listeners.push(listener),
+            Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable => missing = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    match missing {
+        Some(error) if listeners.is_empty() => Err(error),
+        _ => Ok(listeners),
     }
 }
 

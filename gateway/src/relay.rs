@@ -4,10 +4,12 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use muxgate_core::{ChannelReader, ChannelStream, ChannelWriter, ConnectionError, ReadError, WriteError};
+use muxgate_core::{ChannelReader, ChannelStream, ChannelWriter, ConnectionError, Destination, ReadError, WriteError};
 use muxgate_transport_native::ReadBuffer;
 use tokio::io::{AsyncRead, AsyncWrite, Interest};
 use tokio::net::{TcpStream, UnixStream};
+
+use crate::escape::Printable;
 
 /// Most pieces in one write. The system takes 1024; more than a few dozen pieces of usual size fill its buffer anyway.
 const MAX_SLICES: usize = 64;
@@ -54,7 +56,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Local for tokio::io::Join<R, W
 #[derive(Debug, thiserror::Error)]
 pub enum RelayError {
     /// The local socket failed; the channel was reset.
-    #[error("the local connection failed: {0}")]
+    #[error("its socket failed: {0}")]
     Local(#[from] io::Error),
     /// The other end's socket failed; the local one was reset.
     #[error("the connection was reset at the other end")]
@@ -73,6 +75,14 @@ impl From<ReadError> for RelayError {
             ReadError::Protocol(what) => Self::Protocol(what),
             ReadError::Connection(error) => Self::Session(error),
         }
+    }
+}
+
+/// Relays to the end, and logs how it ended.
+pub async fn relay<S: Local>(local: S, channel: ChannelStream, destination: &Destination) {
+    match Relay::new(local, channel).await {
+        Ok(()) => tracing::debug!("{destination}: closed"),
+        Err(error) => tracing::debug!("{destination}: {}", Printable(&error.to_string())),
     }
 }
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::exit::Failure;
 
@@ -49,4 +51,10 @@ pub fn raise_descriptor_limit() {
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
         tracing::debug!("the descriptor limit stays as it is: {error}");
     }
+}
+
+/// Waits until all of `tasks` have ended, but no longer than `limit`. `false`: some have not.
+pub async fn drain<T: 'static>(tasks: &mut JoinSet<T>, limit: Duration) -> bool {
+    let ended = async { while tasks.join_next().await.is_some() {} };
+    timeout(limit, ended).await.is_ok()
 }

@@ -1,11 +1,11 @@
 //! `muxgate forward`: local listeners whose connections go through a gateway.
 
+use std::pin::pin;
 use std::str::FromStr;
 
 use muxgate_core::{Destination, DestinationError, Opener};
 use tokio::sync::mpsc;
 use tokio::task::{JoinSet, spawn_local};
-use tokio::time::timeout;
 
 use super::{Session, SessionSource, parse_destination};
 use crate::cli::ForwardArgs;
@@ -13,7 +13,7 @@ use crate::escape::Printable;
 use crate::exit::{Code, Failure};
 use crate::listen::{Address, AddressError, Listener, Socket};
 use crate::logging::announce;
-use crate::relay::{Local, Relay};
+use crate::relay::{Local, relay};
 use crate::runtime;
 
 /// One `LISTEN=DEST`.
@@ -93,6 +93,7 @@ fn accept_all(listeners: Vec<(Listener, Forward)>) -> mpsc::Receiver<Arrival> {
 async fn serve(listeners: Vec<(Listener, Forward)>, session: Session) -> Result<(), Failure> {
     let mut arrivals = accept_all(listeners);
     let mut relays = JoinSet::new();
+    let mut ended = pin!(runtime::terminated());
     loop {
         tokio::select! {
             Some((socket, destination)) = arrivals.recv() => {
@@ -105,10 +106,10 @@ async fn serve(listeners: Vec<(Listener, Forward)>, session: Session) -> Result<
             Some(_) = relays.join_next() => {}
             error = session.opener.closed() => {
                 // What arrived before the end is still delivered to programs that read it.
-                let _ = timeout(runtime::CLOSE_LIMIT, relays.join_all()).await;
+                runtime::drain(&mut relays, runtime::CLOSE_LIMIT).await;
                 return Err(Failure::lost(&error));
             }
-            ended = runtime::terminated() => {
+            ended = &mut ended => {
                 relays.shutdown().await;
                 session.close().await;
                 return ended;
@@ -125,9 +126,8 @@ async fn carry<S: Local>(local: S, destination: Destination, opener: Opener) {
     };
     match channel {
         Ok(channel) => {
-            tracing::debug!("{destination}: opened");
-            let ended = Relay::new(local, channel).await;
-            tracing::debug!("{destination}: {}", ended.err().map_or("closed".to_owned(), |error| error.to_string()));
+            tracing::info!("{destination}: opened");
+            relay(local, channel, &destination).await;
         }
         Err(error) => {
             tracing::warn!("{destination}: {}", Printable(&error.to_string()));

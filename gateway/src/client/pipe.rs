@@ -47,7 +47,7 @@ async fn relay(args: &PipeArgs, session: &Session) -> Result<(), Failure> {
     let local = tokio::io::join(tokio::io::stdin(), Output(tokio::io::stdout()));
     Relay::new(local, channel).await.map_err(|error| match error {
         RelayError::Session(error) => Failure::lost(&error),
-        error => Failure::new(Code::Runtime, error.to_string()),
+        error => Failure::new(Code::Runtime, format!("{destination}: {}", Printable(&error.to_string()))),
     })
 }
 

@@ -19,7 +19,8 @@ use super::Gateway;
 use super::http::upgrade;
 use crate::escape::Printable;
 use crate::listen::Socket;
-use crate::relay::Relay;
+use crate::relay::relay;
+use crate::runtime;
 
 /// Time for each stage before a session: the TLS handshake, then the request. Slower than this is no client.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
@@ -123,8 +124,7 @@ async fn run<T: Transport + Unpin + 'static>(transport: T, gateway: &Arc<Gateway
         }
     }
     tracing::info!(stats = ?acceptor.stats(), "session ended: {}", Printable(&acceptor.closed().await.to_string()));
-    let delivered = async { while relays.join_next().await.is_some() {} };
-    if timeout(LINGER_LIMIT, delivered).await.is_err() {
+    if !runtime::drain(&mut relays, LINGER_LIMIT).await {
         tracing::info!("destinations that do not read are cut");
     }
     // The connection may still have to say goodbye, within a time limit of its own.
@@ -138,8 +138,7 @@ async fn answer(incoming: Incoming, gateway: Arc<Gateway>) {
         Ok(socket) => {
             tracing::info!("{destination}: opened");
             let Ok(channel) = incoming.accept() else { return };
-            let ended = Relay::new(socket, channel).await;
-            tracing::debug!("{destination}: {}", ended.err().map_or("closed".to_owned(), |error| error.to_string()));
+            relay(socket, channel, &destination).await;
         }
         Err(refusal) => {
             tracing::info!("{destination}: {}: {}", refusal.reason, refusal.detail);

@@ -6,7 +6,6 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
 
 use super::Gateway;
 use super::connection::{Accepted, serve_connection};
@@ -59,8 +58,7 @@ impl Workers {
 impl Worker {
     fn start(gateway: Arc<Gateway>) -> io::Result<Self> {
         let (inbox, connections) = mpsc::channel(INBOX);
-        let runtime = runtime::local;
-        let thread = thread::Builder::new().name("worker".to_owned()).spawn(move || match runtime() {
+        let thread = thread::Builder::new().name("worker".to_owned()).spawn(move || match runtime::local() {
             Ok(runtime) => runtime.block_on(work(connections, gateway)),
             Err(error) => tracing::error!("a worker cannot start: {error}"),
         })?;
@@ -83,8 +81,7 @@ async fn work(mut connections: mpsc::Receiver<(Accepted, Load)>, gateway: Arc<Ga
             Some(_) = tasks.join_next() => {}
         }
     }
-    let all_ended = async { while tasks.join_next().await.is_some() {} };
-    if timeout(runtime::CLOSE_LIMIT, all_ended).await.is_err() {
+    if !runtime::drain(&mut tasks, runtime::CLOSE_LIMIT).await {
         tracing::info!("sessions that did not end in time are cut");
     }
 }
