@@ -35,7 +35,7 @@ fn allowed(policy: &str) -> Result<Vec<String>> {
     Ok(list.iter().filter_map(|licence| licence.as_str()).map(str::to_owned).collect())
 }
 
-/// What is wrong with a line "package<tab>licence expression".
+/// What is wrong with a line with a package, a tab and its licence expression.
 fn fault(package: &str, allowed: &[String]) -> Option<String> {
     let (name, licence) = package.split_once('\t').unwrap_or((package, ""));
     // Lax: old crates write "MIT/Apache-2.0".
