@@ -4,6 +4,7 @@
 //! are at.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod demo;
 mod process;
 mod progress;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Set-up, demo and tests of Muxgate.
+/// Set-up, demo, tests and benches of Muxgate.
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", disable_help_subcommand = true)]
 struct Cli {
@@ -30,6 +31,8 @@ enum Command {
     Setup,
     /// Build the gateway and send real traffic through it, until Ctrl-C.
     Demo,
+    /// Measure what forwarding costs, beside other ways to do it.
+    Bench(bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         Command::Test(args) => return test::run(&args),
         Command::Setup => setup::run(),
         Command::Demo => demo::run(),
+        Command::Bench(args) => bench::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

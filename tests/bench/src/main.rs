@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 use muxgate_bench::background::runtime;
 use muxgate_bench::destination::{Destination, listen};
-use muxgate_bench::load::{Bulk, IdleChannels, Route, Stalled, opens, round_trips};
+use muxgate_bench::load::{Bulk, IdleChannels, Resets, Route, Stalled, opens, round_trips};
 use muxgate_bench::process::{Processes, raise_descriptor_limit};
 use muxgate_bench::relay::relay;
 use muxgate_bench::statistics::{Percentiles, float};
@@ -74,6 +74,17 @@ enum Command {
         noread: SocketAddr,
         #[command(flatten)]
         route: RouteArgs,
+        #[command(flatten)]
+        measured: Measured,
+    },
+    /// Measure round trips to an echo beside connections, one after another, that their destination resets
+    Resets {
+        /// Where the forwarder to the echo listens
+        #[arg(long)]
+        echo: SocketAddr,
+        /// Where the forwarder to the destination that resets listens
+        #[arg(long)]
+        reset: SocketAddr,
         #[command(flatten)]
         measured: Measured,
     },
@@ -146,6 +157,7 @@ fn main() -> Result<()> {
             }
             Command::Opens { echo, measured } => count_opens(echo, &measured).await,
             Command::Stall { noread, route, measured } => stall(noread, route.into(), &measured).await,
+            Command::Resets { echo, reset, measured } => resets(echo, reset, &measured).await,
             Command::Idle { echo, channels, measured } => idle(echo, channels, &measured).await,
         }
     })
@@ -211,6 +223,26 @@ async fn stall(noread: SocketAddr, route: Route, measured: &Measured) -> Result<
     print("ratio", beside / alone);
     print("taken_mib", float(stalled.taken) / 1024.0 / 1024.0);
     print_memory("peak_mib", &processes.peak()?);
+    Ok(())
+}
+
+async fn resets(echo: SocketAddr, reset: SocketAddr, measured: &Measured) -> Result<()> {
+    let mut resets = Resets::default();
+    let reset_for_ever = async {
+        loop {
+            if let Err(error) = resets.add(reset).await {
+                return error;
+            }
+        }
+    };
+    let samples = tokio::select! {
+        samples = round_trips(echo, measured.length()) => samples?,
+        error = reset_for_ever => return Err(error),
+    };
+    let all = float(resets.passed_on + resets.disguised);
+    print("per_s", all / measured.length().as_secs_f64());
+    print("passed_on", float(resets.passed_on) / all);
+    print_times(samples);
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 mod bulk;
 mod idle;
 mod opens;
+mod resets;
 mod round_trips;
 mod stall;
 
@@ -18,6 +19,7 @@ use tokio::time::timeout;
 pub use bulk::{Bulk, Route, Window};
 pub use idle::IdleChannels;
 pub use opens::opens;
+pub use resets::Resets;
 pub use round_trips::round_trips;
 pub use stall::Stalled;
 

@@ -1,0 +1,83 @@
+//! `cargo xtask bench`: what forwarding costs, beside other ways to do it, in the same run.
+//!
+//! A scenario is a list of loads and a list of ways from a port here to a destination. In each round every load goes
+//! through every way, one right after the other, each time through processes that were just started. What varies from
+//! minute to minute then varies for all, and ratios are taken within a round before the median is taken of them.
+
+mod figures;
+mod load;
+mod machine;
+mod places;
+mod report;
+mod running;
+mod scenarios;
+mod ssh;
+mod statistics;
+mod targets;
+mod ways;
+
+use anyhow::{Context, Result};
+use clap::builder::PossibleValuesParser;
+
+use crate::process::{built, cargo, run as run_quietly};
+use crate::progress::Progress;
+use figures::Results;
+use scenarios::{SCENARIOS, Scenario};
+use ways::{Programs, Way};
+
+/// Options of `cargo xtask bench`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What to measure; everything, if nothing is named
+    #[arg(value_parser = PossibleValuesParser::new(SCENARIOS.iter().map(|scenario| scenario.name)))]
+    scenarios: Vec<String>,
+    /// Repetitions, of which the medians are taken
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Length of one measurement
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    seconds: u32,
+    /// Write the tables to BENCHMARKS.md as well
+    #[arg(long)]
+    write: bool,
+}
+
+/// Measures, prints and perhaps writes the chosen scenarios, one after the other.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let programs = build()?;
+    println!("\n{}", machine::describe(args)?);
+    let all = args.scenarios.is_empty();
+    for scenario in SCENARIOS.iter().filter(|scenario| all || args.scenarios.iter().any(|name| name == scenario.name)) {
+        let report = report::of(scenario, &measure(scenario, &programs, args)?);
+        println!("\n{report}");
+        if args.write {
+            report::write(scenario.name, &format!("{report}\n{}\n", machine::describe(args)?))?;
+        }
+    }
+    Ok(())
+}
+
+fn build() -> Result<Programs> {
+    let progress = Progress::start("build");
+    run_quietly(&mut cargo(["build", "--release", "--bin", "muxgate", "--bin", "muxgate-bench"]), &progress)?;
+    progress.finish("ok", "the gateway and the bench's programs, optimised");
+    Programs::new(&built("release")?)
+}
+
+fn measure(scenario: &Scenario, programs: &Programs, args: &Args) -> Result<Results> {
+    let progress = Progress::start(scenario.name);
+    let ways: Vec<&Way> = scenario.ways.iter().copied().filter(|way| way.missing().is_none()).collect();
+    let mut results = Results::default();
+    for round in 1..=args.rounds {
+        for (name, load) in scenario.loads {
+            for way in &ways {
+                let what = format!("{}: {name}", way.name);
+                progress.news(&format!("round {round} of {}: {what}", args.rounds));
+                let figures = load.through(way, programs, args.seconds).context(what)?;
+                results.add(name, way.name, figures);
+            }
+        }
+    }
+    progress.finish("ok", &format!("{} rounds of {} s", args.rounds, args.seconds));
+    Ok(results)
+}

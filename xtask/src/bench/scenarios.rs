@@ -1,0 +1,153 @@
+//! What is measured, through which ways, and which figures the tables show.
+
+use super::load::Load;
+use super::ways::{BATCHED, DIRECT, PER_MESSAGE, RELAYS, SOCAT, SSH, TCP, WEBSOCKET, Way};
+
+/// One table.
+pub(super) struct Scenario {
+    /// On the command line.
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    /// What a reader needs to know to read the table.
+    pub(super) about: &'static str,
+    pub(super) loads: &'static [(&'static str, Load)],
+    /// The rows.
+    pub(super) ways: &'static [&'static Way],
+    pub(super) columns: &'static [Column],
+}
+
+/// One figure of one load, for all ways.
+pub(super) struct Column {
+    pub(super) head: &'static str,
+    pub(super) load: &'static str,
+    pub(super) figure: &'static str,
+    pub(super) relative_to: Option<&'static Way>,
+    pub(super) decimals: usize,
+}
+
+const fn column(head: &'static str, load: &'static str, figure: &'static str, decimals: usize) -> Column {
+    Column { head, load, figure, relative_to: None, decimals }
+}
+
+const fn ratio(head: &'static str, load: &'static str, figure: &'static str, to: &'static Way) -> Column {
+    Column { head, load, figure, relative_to: Some(to), decimals: 2 }
+}
+
+/// In the order of the report.
+pub(super) const SCENARIOS: &[Scenario] = &[BULK, LATENCY, OPENS, ISOLATION, IDLE, CREDIT];
+
+const BULK: Scenario = Scenario {
+    name: "relays",
+    title: "Bulk data",
+    about: "Received at the destination, for 1, 2 and 10 connections. \"of relays\" is the part of what a chain of two minimal \
+            tokio relays (`copy_bidirectional`, 256 KiB buffers) moves in the same round; such a chain multiplexes nothing. \
+            Processor time and memory are those of the forwarding processes: seconds per 10^9 bytes of all of them, and \
+            the peak of the largest.",
+    loads: &[
+        ("1", Load::Bulk { connections: 1 }),
+        ("2", Load::Bulk { connections: 2 }),
+        ("10", Load::Bulk { connections: 10 }),
+    ],
+    ways: &[&DIRECT, &RELAYS, &TCP, &WEBSOCKET, &SSH, &SOCAT],
+    columns: &[
+        column("1: Gbit/s", "1", "gbit_per_s", 2),
+        ratio("of relays", "1", "gbit_per_s", &RELAYS),
+        column("2: Gbit/s", "2", "gbit_per_s", 2),
+        ratio("of relays", "2", "gbit_per_s", &RELAYS),
+        column("10: Gbit/s", "10", "gbit_per_s", 2),
+        ratio("of relays", "10", "gbit_per_s", &RELAYS),
+        column("10: Jain", "10", "jain", 4),
+        column("1: CPU s/GB", "1", "cpu_s_per_gb", 2),
+        column("10: CPU s/GB", "10", "cpu_s_per_gb", 2),
+        column("10: peak MiB", "10", "peak_mib", 1),
+    ],
+};
+
+const LATENCY: Scenario = Scenario {
+    name: "latency",
+    title: "Round trips",
+    about: "One byte to an echo and back, in microseconds: on an idle forwarder, and beside 1 and 10 bulk transfers through it.",
+    loads: &[
+        ("idle", Load::RoundTrips { bulk: 0 }),
+        ("beside 1", Load::RoundTrips { bulk: 1 }),
+        ("beside 10", Load::RoundTrips { bulk: 10 }),
+    ],
+    ways: &[&DIRECT, &RELAYS, &TCP, &WEBSOCKET, &SSH, &SOCAT],
+    columns: &[
+        column("idle: p50", "idle", "p50_us", 0),
+        ratio("of direct", "idle", "p50_us", &DIRECT),
+        column("p99", "idle", "p99_us", 0),
+        column("beside 1: p50", "beside 1", "p50_us", 0),
+        column("p99", "beside 1", "p99_us", 0),
+        column("beside 10: p50", "beside 10", "p50_us", 0),
+        column("p99", "beside 10", "p99_us", 0),
+    ],
+};
+
+const OPENS: Scenario = Scenario {
+    name: "opens",
+    title: "Short connections",
+    about: "Connect to an echo, one byte there and back, close; one after another. Times in microseconds.",
+    loads: &[("opens", Load::Opens)],
+    ways: &[&DIRECT, &RELAYS, &TCP, &WEBSOCKET, &SSH, &SOCAT],
+    columns: &[
+        column("per second", "opens", "per_s", 0),
+        column("p50", "opens", "p50_us", 0),
+        column("p99", "opens", "p99_us", 0),
+    ],
+};
+
+const ISOLATION: Scenario = Scenario {
+    name: "isolation",
+    title: "Connections that go wrong",
+    about: "Left: one bulk transfer, alone and then beside a connection whose destination accepts and never reads; \"taken\" is \
+            what was accepted for it before it stood still, socket buffers on the way included. Right: destinations that reset \
+            every connection at once, one after another; how many of them the client saw as a reset, and round trips \
+            (microseconds) on another connection meanwhile.",
+    loads: &[("stall", Load::Stall), ("resets", Load::Resets)],
+    ways: &[&DIRECT, &RELAYS, &TCP, &WEBSOCKET, &SSH],
+    columns: &[
+        column("alone: Gbit/s", "stall", "alone_gbit_per_s", 2),
+        column("beside a stuck one", "stall", "beside_gbit_per_s", 2),
+        column("ratio", "stall", "ratio", 3),
+        column("taken MiB", "stall", "taken_mib", 1),
+        column("resets per second", "resets", "per_s", 0),
+        column("seen as resets", "resets", "passed_on", 2),
+        column("beside: p50", "resets", "p50_us", 0),
+        column("p99", "resets", "p99_us", 0),
+    ],
+};
+
+const IDLE: Scenario = Scenario {
+    name: "idle",
+    title: "Idle connections",
+    about: "10,000 connections that were used once: memory of the larger process, and processor time of all in parts of one core.",
+    loads: &[("idle", Load::Idle { channels: 10_000 })],
+    ways: &[&RELAYS, &TCP, &WEBSOCKET],
+    columns: &[
+        column("MiB", "idle", "mib", 1),
+        column("KiB each", "idle", "kib_per_channel", 2),
+        column("CPU %", "idle", "cpu_percent", 1),
+    ],
+};
+
+const CREDIT: Scenario = Scenario {
+    name: "credit",
+    title: "Granting credit",
+    about: "WindowAdjust messages per 10^9 bytes of bulk data over TCP, by class (see ARCHITECTURE.md), and what they cost: credit \
+            in batches, and the same code made to grant credit for each message.",
+    loads: &[("1", Load::Bulk { connections: 1 }), ("10", Load::Bulk { connections: 10 })],
+    ways: &[&BATCHED, &PER_MESSAGE],
+    columns: &[
+        column("1: adjusts", "1", "adjusts_per_gb", 0),
+        column("lazy", "1", "lazy_per_gb", 0),
+        column("urgent", "1", "urgent_per_gb", 0),
+        column("must", "1", "must_per_gb", 0),
+        column("Gbit/s", "1", "gbit_per_s", 2),
+        column("CPU s/GB", "1", "cpu_s_per_gb", 2),
+        column("10: adjusts", "10", "adjusts_per_gb", 0),
+        column("Gbit/s", "10", "gbit_per_s", 2),
+        column("CPU s/GB", "10", "cpu_s_per_gb", 2),
+        column("Jain", "10", "jain", 4),
+    ],
+};

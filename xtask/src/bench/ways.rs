@@ -1,0 +1,165 @@
+//! Ways from a port here to a destination. A new one is a constant here, and a word in the scenarios that it fits.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::figures::Figures;
+use super::places::{Forward, Forwards, free};
+use super::running::Running;
+use super::{ssh, statistics};
+use crate::process::{find, program};
+
+/// What most forwarders say when they are ready.
+const LISTENS: &str = "listening on ";
+
+/// A way.
+pub(super) struct Way {
+    pub(super) name: &'static str,
+    /// Programs that a machine may lack.
+    needs: &'static [&'static str],
+    start: fn(&Programs, &Forwards) -> Result<Tunnel>,
+}
+
+pub(super) const DIRECT: Way = Way {
+    name: "direct",
+    needs: &[],
+    start: |_, forwards| Ok(Tunnel { forwards: forwards.direct(), ..Tunnel::new(forwards, Vec::new()) }),
+};
+pub(super) const RELAYS: Way = Way { name: "two minimal relays", needs: &[], start: relays };
+pub(super) const TCP: Way =
+    Way { name: "muxgate, TCP", needs: &[], start: |programs, forwards| muxgate(programs, forwards, "tcp", &[]) };
+pub(super) const WEBSOCKET: Way =
+    Way { name: "muxgate, WebSocket", needs: &[], start: |programs, forwards| muxgate(programs, forwards, "ws", &[]) };
+pub(super) const BATCHED: Way = Way {
+    name: "muxgate, batched credit",
+    needs: &[],
+    start: |programs, forwards| muxgate_with_statistics(programs, forwards, "batched"),
+};
+pub(super) const PER_MESSAGE: Way = Way {
+    name: "muxgate, credit per message",
+    needs: &[],
+    start: |programs, forwards| muxgate_with_statistics(programs, forwards, "per-message"),
+};
+pub(super) const SSH: Way = Way {
+    name: "ssh -L, aes128-gcm",
+    needs: &["ssh", "ssh-keygen", "sshd"],
+    start: |programs, forwards| Ok(Tunnel::new(forwards, ssh::start(&programs.scratch, forwards)?)),
+};
+pub(super) const SOCAT: Way = Way { name: "two socat", needs: &["socat"], start: socat };
+
+impl Way {
+    /// The first program that this way needs and this machine lacks.
+    pub(super) fn missing(&self) -> Option<&'static str> {
+        self.needs.iter().copied().find(|name| find(name).is_none())
+    }
+
+    /// Starts the processes; what they forward is ready when this returns.
+    pub(super) fn start(&self, programs: &Programs, forwards: &Forwards) -> Result<Tunnel> {
+        (self.start)(programs, forwards)
+    }
+}
+
+/// A way at work.
+pub(super) struct Tunnel {
+    pub(super) forwards: Forwards,
+    /// Those behind come first.
+    processes: Vec<Running>,
+    /// The first process tells about its session when it ends.
+    statistics: bool,
+}
+
+impl Tunnel {
+    fn new(forwards: &Forwards, processes: Vec<Running>) -> Self {
+        Self { forwards: *forwards, processes, statistics: false }
+    }
+
+    /// The numbers of the forwarding processes.
+    pub(super) fn pids(&self) -> impl Iterator<Item = u32> {
+        self.processes.iter().map(Running::pid)
+    }
+
+    /// Ends the processes; returns what they tell about themselves.
+    pub(super) fn end(self) -> Result<Figures> {
+        if !self.statistics {
+            return Ok(Figures::new());
+        }
+        // The client first: it takes leave, and the gateway's session ends in good order.
+        let said: Vec<_> = self.processes.into_iter().rev().map(Running::end).collect::<Result<_>>()?;
+        statistics::of(&said.concat())
+    }
+}
+
+/// What the bench starts.
+pub(super) struct Programs {
+    muxgate: PathBuf,
+    bench: PathBuf,
+    /// A folder for files of no worth.
+    scratch: PathBuf,
+}
+
+impl Programs {
+    /// Our own programs are in the folder `built`.
+    pub(super) fn new(built: &Path) -> Result<Self> {
+        let scratch = built.join("bench-scratch");
+        std::fs::create_dir_all(&scratch).with_context(|| format!("cannot create {}", scratch.display()))?;
+        Ok(Self { muxgate: built.join("muxgate"), bench: built.join("muxgate-bench"), scratch })
+    }
+
+    /// Our program with loads, destinations and the minimal relay.
+    pub(super) fn bench(&self) -> Command {
+        program(&self.bench.to_string_lossy())
+    }
+
+    fn muxgate(&self) -> Command {
+        program(&self.muxgate.to_string_lossy())
+    }
+}
+
+fn muxgate(programs: &Programs, forwards: &Forwards, scheme: &str, options: &[&str]) -> Result<Tunnel> {
+    let url = format!("{scheme}://{}", free()?);
+    let mut serve = programs.muxgate();
+    serve.args(["serve", "--listen", &url]).args(options);
+    let mut forward = programs.muxgate();
+    forward.args(["forward", "--via", &url]).args(options);
+    for Forward { entrance, destination } in forwards.all() {
+        serve.args(["--allow", &destination.to_string()]);
+        forward.arg(format!("{entrance}={destination}"));
+    }
+    let serve = Running::start(&mut serve, LISTENS)?;
+    Ok(Tunnel::new(forwards, vec![serve, Running::start(&mut forward, LISTENS)?]))
+}
+
+fn muxgate_with_statistics(programs: &Programs, forwards: &Forwards, credit: &str) -> Result<Tunnel> {
+    let tunnel = muxgate(programs, forwards, "tcp", &["-v", "--credit", credit])?;
+    Ok(Tunnel { statistics: true, ..tunnel })
+}
+
+fn relays(programs: &Programs, forwards: &Forwards) -> Result<Tunnel> {
+    chains(forwards, |entrance, exit| {
+        Running::start(programs.bench().args(["relay", &entrance.to_string(), &exit.to_string()]), LISTENS)
+    })
+}
+
+fn socat(_: &Programs, forwards: &Forwards) -> Result<Tunnel> {
+    chains(forwards, |entrance, exit| {
+        let listen =
+            format!("TCP-LISTEN:{},bind={},fork,reuseaddr,nodelay,backlog=1024", entrance.port(), entrance.ip());
+        // Its own buffer is 8 KiB; with -d -d it says when it listens.
+        let options = ["-d", "-d", "-b", "262144"];
+        Running::start(program("socat").args(options).args([listen, format!("TCP:{exit},nodelay")]), LISTENS)
+    })
+}
+
+/// Each forward goes through two processes that forward one port each.
+fn chains(forwards: &Forwards, start: impl Fn(SocketAddr, SocketAddr) -> Result<Running>) -> Result<Tunnel> {
+    let mut processes = Vec::new();
+    for Forward { entrance, destination } in forwards.all() {
+        let middle = free()?;
+        processes.push(start(middle, destination)?);
+        processes.push(start(entrance, middle)?);
+    }
+    Ok(Tunnel::new(forwards, processes))
+}
