@@ -22,6 +22,11 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
+/** The same without zeros at the end, for the lines of an axis. */
+export function onAxis(format: (value: number) => string): (value: number) => string {
+  return (value) => format(value).replace(/\.0+(?=\D|$)|(\.\d*[1-9])0+(?=\D|$)/, "$1");
+}
+
 /** A count with separators. */
 export function count(number: number): string {
   return Math.round(number).toLocaleString("en");

@@ -1,0 +1,94 @@
+import type { ChannelStats, Socket } from "muxgate";
+
+import { RateMeter } from "../measure/rate.ts";
+import { Gate } from "./gate.ts";
+
+export type Direction = "down" | "up";
+export type FlowState = "opening" | "running" | "stalled" | "ended" | "failed";
+
+/** One read: as much as a busy channel has ready. */
+const READ_BYTES = 256 * 1024;
+/** One write. Larger ones would only be cut in pieces. */
+const WRITE_BYTES = 64 * 1024;
+/** Rates are shown over the last second, so that a number can be read before it changes. */
+const RATE_WINDOW = 1000;
+
+/** One bulk transfer of the laboratory. */
+export class Flow {
+  /** Bytes that this page has read, or that the tunnel has taken from it. */
+  bytes = 0;
+  readonly meter = new RateMeter(RATE_WINDOW);
+  readonly #gate = new Gate();
+  #state: Exclude<FlowState, "stalled"> = "opening";
+  #error: unknown;
+
+  constructor(
+    readonly socket: Socket,
+    readonly direction: Direction,
+  ) {
+    this.#run().then(
+      () => (this.#state = "ended"),
+      (error: unknown) => {
+        this.#state = "failed";
+        this.#error = error;
+      },
+    );
+  }
+
+  get state(): FlowState {
+    return this.#state === "running" && this.#gate.shut ? "stalled" : this.#state;
+  }
+
+  /** Why it failed. */
+  get error(): unknown {
+    return this.#error;
+  }
+
+  /** Whether this page does not read at the moment. */
+  get stalled(): boolean {
+    return this.#gate.shut;
+  }
+
+  set stalled(stalled: boolean) {
+    this.#gate.shut = stalled;
+  }
+
+  stats(): ChannelStats {
+    return this.socket.stats();
+  }
+
+  /** Ends the transfer in mid-air. */
+  stop(): void {
+    this.stalled = false;
+    // Nobody waits for the rest: what is on the way is dropped.
+    this.socket.close().catch(() => undefined);
+  }
+
+  async #run(): Promise<void> {
+    await this.socket.opened;
+    this.#state = "running";
+    await (this.direction === "down" ? this.#read() : this.#write());
+  }
+
+  async #read(): Promise<void> {
+    const reader = this.socket.readable.getReader({ mode: "byob" });
+    let buffer = new ArrayBuffer(READ_BYTES);
+    for (;;) {
+      await this.#gate.pass();
+      const { value, done } = await reader.read(new Uint8Array(buffer));
+      if (done) return;
+      this.bytes += value.byteLength;
+      buffer = value.buffer;
+    }
+  }
+
+  async #write(): Promise<void> {
+    const writer = this.socket.writable.getWriter();
+    const piece = new Uint8Array(WRITE_BYTES);
+    for (;;) {
+      await writer.ready;
+      await writer.write(piece);
+      this.bytes += piece.byteLength;
+    }
+  }
+}
