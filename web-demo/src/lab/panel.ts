@@ -81,6 +81,7 @@ export class LabPanel {
     }
     this.#stall.checked = false;
     this.#tiles.clear();
+    byId("lab-empty", HTMLElement).hidden = true;
     this.#timer = setInterval(() => this.#sample(), INTERVAL);
     this.#showAction();
     this.#showDirection();
