@@ -11,7 +11,7 @@ use muxgate_transport_native::{StreamTransport, TokioClock, WebSocketTransport, 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, spawn_local};
 use tokio::time::timeout;
 use tracing::Instrument;
 
@@ -107,7 +107,7 @@ where
 async fn run<T: Transport + Unpin + 'static>(transport: T, gateway: &Arc<Gateway>) {
     let (mut acceptor, connection) = server(transport, TokioClock::new(), gateway.config.clone());
     tracing::info!("session started");
-    let connection = tokio::task::spawn_local(connection);
+    let connection = spawn_local(connection);
     let mut relays = JoinSet::new();
     let mut stop = gateway.stop.subscribe();
     loop {
@@ -117,18 +117,23 @@ async fn run<T: Transport + Unpin + 'static>(transport: T, gateway: &Arc<Gateway
                 relays.spawn_local(answer(incoming, gateway.clone()).in_current_span());
             }
             Some(_) = relays.join_next() => {}
-            _ = stop.changed() => {
-                acceptor.close();
+            _ = stop.wait_for(|&stop| stop) => {
                 relays.abort_all();
+                break;
             }
         }
     }
-    tracing::info!(stats = ?acceptor.stats(), "session ended: {}", Printable(&acceptor.closed().await.to_string()));
+    let stats = acceptor.stats();
+    // From here on opens are refused, and the session ends with its last channel.
+    drop(acceptor);
     if !runtime::drain(&mut relays, LINGER_LIMIT).await {
         tracing::info!("destinations that do not read are cut");
     }
-    // The connection may still have to say goodbye, within a time limit of its own.
-    let _ = connection.await;
+    let ended = match connection.await {
+        Ok(Err(error)) => error.to_string(),
+        _ => "in good order".to_owned(),
+    };
+    tracing::info!(?stats, "session ended: {}", Printable(&ended));
 }
 
 /// Answers one OPEN, and carries the channel if it was opened.

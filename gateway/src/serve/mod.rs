@@ -36,8 +36,8 @@ pub struct Gateway {
     dialer: Dialer,
     config: Config,
     tls: Option<Arc<ServerConfig>>,
-    /// Changes when sessions are to end.
-    stop: watch::Sender<()>,
+    /// Turns true when sessions are to end.
+    stop: watch::Sender<bool>,
 }
 
 /// Serves until a signal ends it.
@@ -57,7 +57,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), Failure> {
             _ = join_all(accepting) => {}
             signal = runtime::terminated() => signal?,
         }
-        gateway.stop.send_replace(());
+        gateway.stop.send_replace(true);
         workers.join();
         Ok(())
     })
@@ -77,7 +77,7 @@ impl Gateway {
             dialer: Dialer::new(Policy::new(args.allow.clone(), args.deny.clone()), SystemResolver),
             config: Config { credit: args.credit.into(), ..Config::default() },
             tls: tls_config(args)?,
-            stop: watch::Sender::new(()),
+            stop: watch::Sender::new(false),
         })
     }
 }
