@@ -1,6 +1,7 @@
-//! Tools of the integration tests: a peer that is a script, a simulator with virtual time, and scenarios that run on any
-//! executor.
+//! Tools of the integration tests: a peer that is a script, a simulator with virtual time, scenarios that run on any
+//! executor, and real processes.
 
 pub mod clock;
 pub mod executor;
+pub mod process;
 pub mod scripted;
