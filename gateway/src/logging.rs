@@ -3,10 +3,12 @@
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
+use muxgate_core::{ConnectionError, SessionStats};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::cli::LogArgs;
+use crate::escape::Printable;
 use crate::exit::Failure;
 
 /// Sets the log up for the process.
@@ -34,4 +36,22 @@ pub fn init(args: &LogArgs) -> Result<(), Failure> {
 pub fn announce(line: fmt::Arguments<'_>) {
     // Nobody is left to be told when standard error is closed.
     let _ = writeln!(io::stderr(), "muxgate: {line}");
+}
+
+/// Tells how a session ended, and what it moved. `cargo xtask bench` reads the fields.
+pub fn session_ended(stats: &SessionStats, why: &ConnectionError) {
+    tracing::info!(
+        bytes_sent = stats.bytes_sent,
+        bytes_received = stats.bytes_received,
+        adjusts_lazy = stats.adjusts_sent.lazy,
+        adjusts_urgent = stats.adjusts_sent.urgent,
+        adjusts_must = stats.adjusts_sent.must,
+        adjusts_received = stats.adjusts_received,
+        channels = stats.channels_opened,
+        refused = stats.opens_failed,
+        stalls = stats.stalls,
+        glitches = stats.glitches,
+        "session ended: {}",
+        Printable(&why.to_string())
+    );
 }

@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use crate::cli::ViaArgs;
 use crate::escape::Printable;
 use crate::exit::{Code, Failure};
+use crate::logging::session_ended;
 use crate::runtime;
 use crate::token::{Token, TokenError};
 
@@ -45,8 +46,15 @@ impl SessionSource {
     pub async fn connect(&self) -> Result<Session, Failure> {
         let transport = self.dialer.dial().await.map_err(|error| unreachable(&error))?;
         let (opener, connection) = client(transport, TokioClock::new(), self.config.clone());
-        Ok(Session { opener, connection: spawn_local(connection) })
+        let connection = spawn_local(run(connection, opener.clone()));
+        Ok(Session { opener, connection })
     }
+}
+
+async fn run(connection: impl Future<Output = Result<(), ConnectionError>>, opener: Opener) {
+    // The opener knows the reason too, also of an end in good order.
+    let _ = connection.await;
+    session_ended(&opener.stats(), &opener.closed().await);
 }
 
 fn token(args: &ViaArgs) -> Result<Option<Token>, Failure> {
@@ -75,7 +83,7 @@ fn unreachable(error: &io::Error) -> Failure {
 pub struct Session {
     /// Opens its channels.
     pub opener: Opener,
-    connection: JoinHandle<Result<(), ConnectionError>>,
+    connection: JoinHandle<()>,
 }
 
 impl Session {
