@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::net::SocketAddr;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -136,31 +137,37 @@ impl Measured {
     }
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
     let command = Cli::parse().command;
-    raise_descriptor_limit()?;
-    runtime()?.block_on(async {
-        match command {
-            Command::Relay { listen: address, destination, buffer } => {
-                let listener = listen(address).await?;
-                announce(address);
-                Err(relay(listener, destination, buffer).await.into())
-            }
-            Command::Destination { kind, listen: address } => {
-                let listener = listen(address).await?;
-                announce(address);
-                Err(kind.serve(listener).await.into())
-            }
-            Command::Bulk { route, connections, measured } => bulk(route.into(), connections, &measured).await,
-            Command::RoundTrips { echo, route, bulk, measured } => {
-                time_round_trips(echo, route.into(), bulk, &measured).await
-            }
-            Command::Opens { echo, measured } => count_opens(echo, &measured).await,
-            Command::Stall { noread, route, measured } => stall(noread, route.into(), &measured).await,
-            Command::Resets { echo, reset, measured } => resets(echo, reset, &measured).await,
-            Command::Idle { echo, channels, measured } => idle(echo, channels, &measured).await,
+    match raise_descriptor_limit().and_then(|()| runtime()).map(|runtime| runtime.block_on(run(command))) {
+        Ok(Ok(())) => return ExitCode::SUCCESS,
+        Ok(Err(error)) => eprintln!("{error:#}"),
+        Err(error) => eprintln!("{error}"),
+    }
+    ExitCode::FAILURE
+}
+
+async fn run(command: Command) -> Result<()> {
+    match command {
+        Command::Relay { listen: address, destination, buffer } => {
+            let listener = listen(address).await?;
+            announce(address);
+            Err(relay(listener, destination, buffer).await.into())
         }
-    })
+        Command::Destination { kind, listen: address } => {
+            let listener = listen(address).await?;
+            announce(address);
+            Err(kind.serve(listener).await.into())
+        }
+        Command::Bulk { route, connections, measured } => bulk(route.into(), connections, &measured).await,
+        Command::RoundTrips { echo, route, bulk, measured } => {
+            time_round_trips(echo, route.into(), bulk, &measured).await
+        }
+        Command::Opens { echo, measured } => count_opens(echo, &measured).await,
+        Command::Stall { noread, route, measured } => stall(noread, route.into(), &measured).await,
+        Command::Resets { echo, reset, measured } => resets(echo, reset, &measured).await,
+        Command::Idle { echo, channels, measured } => idle(echo, channels, &measured).await,
+    }
 }
 
 /// The line that scripts wait for.

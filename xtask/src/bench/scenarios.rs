@@ -123,7 +123,7 @@ const IDLE: Scenario = Scenario {
     title: "Idle connections",
     about: "10,000 connections that were used once: memory of the larger process, and processor time of all in parts of one core.",
     loads: &[("idle", Load::Idle { channels: 10_000 })],
-    ways: &[&RELAYS, &TCP, &WEBSOCKET],
+    ways: &[&TCP, &WEBSOCKET],
     columns: &[
         column("MiB", "idle", "mib", 1),
         column("KiB each", "idle", "kib_per_channel", 2),
