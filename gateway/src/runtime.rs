@@ -33,15 +33,18 @@ pub fn block_on(future: impl Future<Output = Result<(), Failure>>) -> Result<(),
     result
 }
 
-/// Waits for SIGINT or SIGTERM, the orderly ways to end a process.
-pub async fn terminated() -> Result<(), Failure> {
+/// Listens for SIGINT and SIGTERM, the orderly ways to end a process, and completes with the first.
+///
+/// Counts from the call, not from the first poll: who sees a process say that it is ready may signal it at once.
+pub fn terminated() -> Result<impl Future<Output = ()>, Failure> {
     let listen = |kind| signal(kind).map_err(|error| Failure::runtime("cannot listen for signals", &error));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
 }
 
 /// Allows as many descriptors as this user may have: each relay takes one, and the usual 1024 are soon used up.

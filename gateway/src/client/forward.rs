@@ -1,6 +1,6 @@
 //! `muxgate forward`: local listeners whose connections go through a gateway.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::str::FromStr;
 
 use muxgate_core::{Destination, DestinationError, Opener};
@@ -56,10 +56,11 @@ pub fn forward(args: &ForwardArgs) -> Result<(), Failure> {
     let source = SessionSource::new(&args.via)?;
     runtime::raise_descriptor_limit();
     runtime::block_on(async {
+        let mut terminated = pin!(runtime::terminated()?);
         let listeners = bind_all(&args.forwards).await?;
         tokio::select! {
-            session = source.connect() => serve(listeners, session?).await,
-            ended = runtime::terminated() => ended,
+            session = source.connect() => serve(listeners, session?, terminated).await,
+            () = &mut terminated => Ok(()),
         }
     })
 }
@@ -89,11 +90,14 @@ fn accept_all(listeners: Vec<(Listener, Forward)>) -> mpsc::Receiver<Arrival> {
     arrivals
 }
 
-/// Carries what arrives, as long as the session lives.
-async fn serve(listeners: Vec<(Listener, Forward)>, session: Session) -> Result<(), Failure> {
+/// Carries what arrives, until the session ends or the process is told to.
+async fn serve(
+    listeners: Vec<(Listener, Forward)>,
+    session: Session,
+    mut terminated: Pin<&mut impl Future<Output = ()>>,
+) -> Result<(), Failure> {
     let mut arrivals = accept_all(listeners);
     let mut relays = JoinSet::new();
-    let mut ended = pin!(runtime::terminated());
     loop {
         tokio::select! {
             Some((socket, destination)) = arrivals.recv() => {
@@ -109,10 +113,10 @@ async fn serve(listeners: Vec<(Listener, Forward)>, session: Session) -> Result<
                 runtime::drain(&mut relays, runtime::CLOSE_LIMIT).await;
                 return Err(Failure::lost(&error));
             }
-            ended = &mut ended => {
+            () = &mut terminated => {
                 relays.shutdown().await;
                 session.close().await;
-                return ended;
+                return Ok(());
             }
         }
     }

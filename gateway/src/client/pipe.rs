@@ -24,9 +24,10 @@ pub fn pipe(args: &PipeArgs) -> Result<(), Failure> {
     }
     let source = SessionSource::new(&args.via)?;
     runtime::block_on(async {
+        let terminated = runtime::terminated()?;
         tokio::select! {
             result = carry(args, &source) => result,
-            ended = runtime::terminated() => ended,
+            () = terminated => Ok(()),
         }
     })
 }

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use muxgate_core::{Incoming, Transport, server};
+use muxgate_core::{ConnectionError, Incoming, Transport, server};
 use muxgate_transport_native::{StreamTransport, TokioClock, WebSocketTransport, tls, tune};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
@@ -19,6 +19,7 @@ use super::Gateway;
 use super::http::upgrade;
 use crate::escape::Printable;
 use crate::listen::Socket;
+use crate::logging::session_ended;
 use crate::relay::relay;
 use crate::runtime;
 
@@ -110,30 +111,27 @@ async fn run<T: Transport + Unpin + 'static>(transport: T, gateway: &Arc<Gateway
     let connection = spawn_local(connection);
     let mut relays = JoinSet::new();
     let mut stop = gateway.stop.subscribe();
-    loop {
+    let why = loop {
         tokio::select! {
             incoming = acceptor.accept() => {
-                let Some(incoming) = incoming else { break };
+                let Some(incoming) = incoming else { break acceptor.closed().await };
                 relays.spawn_local(answer(incoming, gateway.clone()).in_current_span());
             }
             Some(_) = relays.join_next() => {}
             _ = stop.wait_for(|&stop| stop) => {
                 relays.abort_all();
-                break;
+                break ConnectionError::Closed;
             }
         }
-    }
-    let stats = acceptor.stats();
+    };
+    session_ended(&acceptor.stats(), &why);
     // From here on opens are refused, and the session ends with its last channel.
     drop(acceptor);
     if !runtime::drain(&mut relays, LINGER_LIMIT).await {
         tracing::info!("destinations that do not read are cut");
     }
-    let ended = match connection.await {
-        Ok(Err(error)) => error.to_string(),
-        _ => "in good order".to_owned(),
-    };
-    tracing::info!(?stats, "session ended: {}", Printable(&ended));
+    // It may still have to say goodbye, within a time limit of its own.
+    let _ = connection.await;
 }
 
 /// Answers one OPEN, and carries the channel if it was opened.

@@ -31,7 +31,7 @@ use worker::Workers;
 const MAX_HANDSHAKES: usize = 1024;
 
 /// What all workers share.
-pub struct Gateway {
+struct Gateway {
     admission: Admission,
     dialer: Dialer,
     config: Config,
@@ -45,6 +45,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), Failure> {
     let gateway = Arc::new(Gateway::new(args)?);
     runtime::raise_descriptor_limit();
     runtime::block_on(async {
+        let terminated = runtime::terminated()?;
         check_exposure(args).await?;
         let listeners = bind_all(&args.listen).await?;
         let workers = Workers::start(&gateway).map_err(|error| Failure::runtime("cannot start the workers", &error))?;
@@ -55,7 +56,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), Failure> {
         let accepting = listeners.iter().map(|(listener, url)| accept_all(listener, url, &handshakes, &workers));
         tokio::select! {
             _ = join_all(accepting) => {}
-            signal = runtime::terminated() => signal?,
+            () = terminated => {}
         }
         gateway.stop.send_replace(true);
         workers.join();
