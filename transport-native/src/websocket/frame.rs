@@ -159,3 +159,43 @@ pub(super) fn advance_mask(mut mask: [u8; 4], n: usize) -> [u8; 4] {
     mask.rotate_left(n % 4);
     mask
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_read_as_written() {
+        for len in [0, 1, 125, 126, 127, 65_535, 65_536, i64::MAX as u64] {
+            for mask in [None, Some([1, 2, 3, 4])] {
+                let header = Header { last: len > 0, opcode: Opcode::Binary, mask, len };
+                let mut bytes = Vec::new();
+                header.write(&mut bytes);
+                assert_eq!(bytes.len(), Header::size(bytes[1]));
+                assert_eq!(Header::parse(&bytes), Ok(header));
+            }
+        }
+    }
+
+    #[test]
+    fn the_example_of_the_rfc() {
+        // Section 5.7: a masked "Hello".
+        let mut bytes = [0x7f, 0x9f, 0x4d, 0x51, 0x58];
+        apply_mask([0x37, 0xfa, 0x21, 0x3d], &mut bytes);
+        assert_eq!(&bytes, b"Hello");
+    }
+
+    #[test]
+    fn a_mask_goes_on_wherever_the_payload_is_cut() {
+        let mask = [1, 2, 4, 8];
+        let data: Vec<u8> = (0..100).collect();
+        let mut whole = data.clone();
+        apply_mask(mask, &mut whole);
+        for cut in 0..data.len() {
+            let mut parts = Vec::new();
+            extend_masked(mask, &data[..cut], &mut parts);
+            extend_masked(advance_mask(mask, cut), &data[cut..], &mut parts);
+            assert_eq!(parts, whole);
+        }
+    }
+}

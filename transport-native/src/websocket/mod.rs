@@ -7,6 +7,7 @@
 mod frame;
 mod gather;
 mod handshake;
+mod keepalive;
 mod random;
 mod reader;
 mod writer;
@@ -14,6 +15,7 @@ mod writer;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
@@ -22,6 +24,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::read_buffer::ReadBuffer;
 pub use handshake::{UpgradeError, accept_key};
+use keepalive::Keepalive;
 use reader::{CloseReason, Event, Reader};
 use writer::Writer;
 
@@ -49,6 +52,7 @@ pub struct WebSocketTransport<S> {
     input: BytesMut,
     reader: Reader,
     writer: Writer,
+    keepalive: Option<Keepalive>,
     /// The peer's close frame came.
     ended: bool,
 }
@@ -75,6 +79,15 @@ where
         Ok(Self::client(io, leftover.freeze()))
     }
 
+    /// Pings a peer that was silent for one to two periods, and gives it up a period later if nothing came.
+    ///
+    /// Proxies drop connections that are silent for a minute or so; browsers cannot send pings.
+    #[must_use]
+    pub fn with_keepalive(mut self, period: Duration) -> Self {
+        self.keepalive = Some(Keepalive::new(period));
+        self
+    }
+
     fn new(io: S, leftover: Bytes, role: Role) -> Self {
         Self {
             io,
@@ -82,6 +95,7 @@ where
             input: leftover.into(),
             reader: Reader::new(role),
             writer: Writer::new(role),
+            keepalive: None,
             ended: false,
         }
     }
@@ -92,6 +106,35 @@ where
             Poll::Ready(result) => result,
             Poll::Pending => Ok(()),
         }
+    }
+
+    /// More bytes from the peer.
+    fn poll_input(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<BytesMut>> {
+        match self.buffer.poll_read_mut(cx, Pin::new(&mut self.io), usize::MAX)? {
+            Poll::Ready(input) if input.is_empty() => {
+                let text = "the connection ended without a WebSocket close frame";
+                Poll::Ready(Err(io::Error::new(io::ErrorKind::UnexpectedEof, text)))
+            }
+            Poll::Ready(input) => {
+                if let Some(keepalive) = &mut self.keepalive {
+                    keepalive.heard();
+                }
+                Poll::Ready(Ok(input))
+            }
+            Poll::Pending => self.poll_silence(cx),
+        }
+    }
+
+    /// Nothing to read: pings when it is time.
+    fn poll_silence<N>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<N>> {
+        while let Some(keepalive) = &mut self.keepalive {
+            ready!(keepalive.poll_due(cx))?;
+            if self.writer.ping() {
+                keepalive.asked();
+                self.send_control(cx)?;
+            }
+        }
+        Poll::Pending
     }
 
     /// The peer closes: returns its close frame, and says whether the end is a good one.
@@ -121,11 +164,7 @@ where
                 Ok(Some(Event::Close(reason))) => self.end(cx, reason.as_ref())?,
                 Ok(None) => {
                     self.send_control(cx)?;
-                    self.input = ready!(self.buffer.poll_read_mut(cx, Pin::new(&mut self.io), usize::MAX))?;
-                    if self.input.is_empty() {
-                        let text = "the connection ended without a WebSocket close frame";
-                        return Poll::Ready(Err(io::Error::new(io::ErrorKind::UnexpectedEof, text)));
-                    }
+                    self.input = ready!(self.poll_input(cx))?;
                 }
                 Err(violation) => {
                     self.ended = true;

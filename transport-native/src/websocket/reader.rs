@@ -131,8 +131,11 @@ fn take_payload(frame: &mut Header, input: &mut BytesMut) -> BytesMut {
 fn close_reason(payload: &[u8]) -> Result<Option<CloseReason>, Violation> {
     match payload.split_first_chunk() {
         Some((code, text)) => {
-            let text = String::from_utf8_lossy(text).into_owned();
-            Ok(Some(CloseReason { code: u16::from_be_bytes(*code), text }))
+            let (code, text) = (u16::from_be_bytes(*code), String::from_utf8_lossy(text).into_owned());
+            match code {
+                1000..=1003 | 1007..=1014 | 3000..=4999 => Ok(Some(CloseReason { code, text })),
+                _ => Err(Violation::protocol("close code that must not be sent")),
+            }
         }
         None if payload.is_empty() => Ok(None),
         None => Err(Violation::protocol("close code of one byte")),

@@ -41,6 +41,7 @@ pub(super) struct Writer {
     sent: usize,
     /// Payload that the last header announced and that is not yet sent.
     promised: usize,
+    ping: bool,
     pong: Option<Vec<u8>>,
     close: Option<Vec<u8>>,
     /// A close frame was queued: nothing may follow it.
@@ -53,7 +54,13 @@ impl Writer {
             Role::Client => Some(MaskSource::new()),
             Role::Server => None,
         };
-        Self { masks, out: Vec::new(), sent: 0, promised: 0, pong: None, close: None, closed: false }
+        Self { masks, out: Vec::new(), sent: 0, promised: 0, ping: false, pong: None, close: None, closed: false }
+    }
+
+    /// Asks the peer for a sign of life. Says whether it can be sent now: nothing goes between the parts of a message.
+    pub(super) fn ping(&mut self) -> bool {
+        self.ping = self.promised == 0;
+        self.ping
     }
 
     /// Answers a ping. Only the latest is answered if several come at once (RFC 6455, section 5.5.3).
@@ -216,6 +223,9 @@ impl Writer {
     }
 
     fn queue_control(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.ping) {
+            self.queue_frame(Opcode::Ping, &[])?;
+        }
         if let Some(payload) = self.pong.take() {
             self.queue_frame(Opcode::Pong, &payload)?;
         }

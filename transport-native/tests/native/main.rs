@@ -1,5 +1,6 @@
 //! Transports on real sockets.
 
+mod clock;
 mod connect;
 mod dialer;
 mod exchange;

@@ -1,12 +1,14 @@
 //! Against another WebSocket implementation, and against peers that break the rules.
 
 use std::io::{Error, ErrorKind, Result};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{SinkExt, StreamExt};
 use http::HeaderMap;
 use muxgate_transport_native::WebSocketTransport;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::time::Instant;
 use tokio_websockets::{ClientBuilder, CloseCode, Message, ServerBuilder};
 
 use crate::support::{close, exchange, read, read_exact, write};
@@ -91,6 +93,33 @@ async fn a_reader_that_writes_nothing_answers_pings_too() -> Result<()> {
     Ok(())
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_silent_peer_is_pinged_and_then_given_up() -> Result<()> {
+    const PERIOD: Duration = Duration::from_secs(30);
+    let (ours, mut theirs) = server_and_client();
+    let mut ours = ours.with_keepalive(PERIOD);
+    let start = Instant::now();
+    let error = tokio::select! {
+        read = read(&mut ours) => read.expect_err("nothing comes"),
+        // A peer that takes pings but, as it does not flush, never answers one.
+        () = async { while theirs.get_mut().read(&mut [0; 16]).await.is_ok_and(|n| n > 0) {} } => unreachable!("open"),
+    };
+    assert_eq!(error.kind(), ErrorKind::TimedOut);
+    assert_eq!(start.elapsed().as_secs(), 3 * PERIOD.as_secs());
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_answers_pings_is_kept() -> Result<()> {
+    let (ours, theirs) = server_and_client();
+    let mut ours = ours.with_keepalive(Duration::from_secs(30));
+    tokio::select! {
+        read = read(&mut ours) => unreachable!("the peer is alive: {read:?}"),
+        ended = echo(theirs) => unreachable!("it was not closed: {ended:?}"),
+        () = tokio::time::sleep(Duration::from_secs(3600)) => Ok(()),
+    }
+}
+
 #[tokio::test]
 async fn a_close_frame_is_the_end() -> Result<()> {
     for code in [None, Some(CloseCode::NORMAL_CLOSURE), Some(CloseCode::GOING_AWAY)] {
@@ -146,6 +175,7 @@ async fn broken_frames_are_refused_with_1002() -> Result<()> {
         ("fragmented ping", &[0x09, 0x80, 0, 0, 0, 0]),
         ("long ping", &[0x89, 0xFE, 0, 126, 0, 0, 0, 0]),
         ("close code of one byte", &[0x88, 0x81, 0, 0, 0, 0, 3]),
+        ("reserved close code", &[0x88, 0x82, 0, 0, 0, 0, 0x03, 0xEE]),
         ("message in a message", &[0x02, 0x80, 0, 0, 0, 0, 0x82, 0x80, 0, 0, 0, 0]),
         ("endless frame", &[0x82, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
     ];
