@@ -1,3 +1,5 @@
+import { gzipSync } from "node:zlib";
+
 import { type Plugin, defineConfig } from "vite";
 
 /** A gateway and its demo services to develop against: `MUXGATE_URL=http://127.0.0.1:7171 npm run dev`. */
@@ -24,10 +26,22 @@ const contentSecurityPolicy: Plugin = {
   ],
 };
 
+/** Prints what a visitor's browser loads in all. */
+const totalSize: Plugin = {
+  name: "total-size",
+  apply: "build",
+  writeBundle(_, bundle) {
+    const files = Object.values(bundle).map((file) => Buffer.from(file.type === "chunk" ? file.code : file.source));
+    const kilobytes = (sizes: number[]): string => (sizes.reduce((sum, size) => sum + size, 0) / 1000).toFixed(1);
+    const [plain, zipped] = [files.map((file) => file.length), files.map((file) => gzipSync(file).length)];
+    this.info(`the page has ${kilobytes(plain)} kB, gzipped ${kilobytes(zipped)} kB`);
+  },
+};
+
 export default defineConfig({
   // Relative, so that the page works below any path.
   base: "./",
-  plugins: [contentSecurityPolicy],
+  plugins: [contentSecurityPolicy, totalSize],
   server: {
     proxy: { "/jet/jmux": { target: gateway, ws: true } },
     // The package lives beside this folder.

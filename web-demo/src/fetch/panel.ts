@@ -47,12 +47,14 @@ export class FetchPanel {
       const tunnel = await this.#gateway.tunnel();
       const transfer = (this.#transfer = new Transfer());
       this.#begin();
-      timer = setInterval(() => this.#show(transfer), INTERVAL);
+      timer = setInterval(() => {
+        transfer.tick(performance.now());
+        this.#show(transfer);
+      }, INTERVAL);
       const digest = await transfer.run(tunnel, request);
       this.#finish(transfer, digest);
     } catch (error) {
-      if (this.#transfer?.cancelled) this.#notice.say("Cancelled.");
-      else this.#notice.fail(error);
+      this.#notice.fail(error);
     } finally {
       clearInterval(timer);
       if (this.#transfer) this.#show(this.#transfer);
@@ -73,16 +75,14 @@ export class FetchPanel {
     setText(this.#digest, digest);
     this.#copy.disabled = false;
     this.#progress.value = 1;
-    const average = rate((transfer.received * 8000) / transfer.elapsed);
-    this.#notice.say("Done.", `${size(transfer.received)} in ${duration(transfer.elapsed)}, ${average} on average.`, "good");
+    this.#notice.say("Done.", `${size(transfer.received)} in ${duration(transfer.elapsed)}.`, "good");
   }
 
   #show(transfer: Transfer): void {
-    transfer.tick(performance.now());
-    const { head, length, received, meter } = transfer;
+    const { head, length, received } = transfer;
     this.#write("received", size(received));
     this.#write("length", length === undefined ? `${count(received)} bytes` : `of ${count(length)} bytes`);
-    this.#write("rate", rate(meter.perSecond * 8));
+    this.#write("rate", rate(transfer.rate));
     this.#write("left", left(transfer));
     this.#write("status", head ? String(head.status) : "–");
     this.#write("first", head ? `${head.reason} after ${duration(transfer.firstByte)}` : "waiting for the head");
@@ -103,9 +103,10 @@ export class FetchPanel {
 }
 
 /** How long the rest will take. */
-function left({ length, received, meter }: Transfer): string {
-  if (length === undefined || received >= length || meter.perSecond === 0) return "";
-  return `${duration(((length - received) * 1000) / meter.perSecond)} left`;
+function left({ ended, length, received, rate }: Transfer): string {
+  if (ended) return "on average";
+  if (length === undefined || rate === 0) return "";
+  return `${duration(((length - received) * 8000) / rate)} left`;
 }
 
 /** Text as text, anything else as a dump. */

@@ -1,6 +1,7 @@
 import type { Tunnel } from "muxgate";
 
 import type { Head } from "../http/head.ts";
+import { InputError } from "../tunnel/address.ts";
 import type { Request } from "../http/request.ts";
 import { ResponseReader } from "../http/response.ts";
 import { Digest } from "../measure/digest.ts";
@@ -23,38 +24,43 @@ export class Transfer {
   firstByte = Number.NaN;
   /** Milliseconds from the request until now, or to the end. */
   elapsed = 0;
-  cancelled = false;
-  readonly meter = new RateMeter(1000);
+  ended = false;
+  readonly #meter = new RateMeter(1000);
   readonly #digest = new Digest();
   readonly #started = performance.now();
   readonly #reader = new ResponseReader((content) => this.#take(content));
-  #pending: Promise<void>[] = [];
-  #cancel: () => void = () => undefined;
+  readonly #end = new AbortController();
 
   /** Fetches, and returns the SHA-256 of the content in hexadecimal. */
   async run(tunnel: Tunnel, request: Request): Promise<string> {
-    const socket = tunnel.connect(request, { allowHalfOpen: true });
-    this.#cancel = () => void socket.close().catch(() => undefined);
+    const socket = tunnel.connect(request, { signal: this.#end.signal });
     try {
       const writer = socket.writable.getWriter();
       await writer.write(request.head);
       await this.#read(socket.readable.getReader({ mode: "byob" }));
       return await this.#digest.finish();
     } finally {
-      this.#cancel();
+      this.tick(performance.now());
+      this.ended = true;
+      // Whatever comes behind the response, nobody wants it.
+      this.#end.abort();
       this.#digest.close();
     }
   }
 
   cancel(): void {
-    this.cancelled = true;
-    this.#cancel();
+    this.#end.abort(new InputError("Cancelled."));
   }
 
   /** Notes where it is, for the rate. */
   tick(now: number): void {
     this.elapsed = now - this.#started;
-    this.meter.note(this.received, now);
+    this.#meter.note(this.received, now);
+  }
+
+  /** In bits a second: of the last moments, or of all when it has ended. */
+  get rate(): number {
+    return this.ended ? (this.received * 8000) / this.elapsed : this.#meter.perSecond * 8;
   }
 
   async #read(reader: ReadableStreamBYOBReader): Promise<void> {
@@ -67,10 +73,9 @@ export class Transfer {
       }
       this.#reader.push(value);
       if (this.#reader.head && !this.head) this.#takeHead();
-      await Promise.all(this.#pending.splice(0));
+      await this.#digest.ready();
       buffer = value.buffer;
     }
-    this.tick(performance.now());
   }
 
   #takeHead(): void {
@@ -84,6 +89,6 @@ export class Transfer {
     if (this.preview.length < PREVIEW_BYTES) {
       this.preview = Uint8Array.from([...this.preview, ...content.subarray(0, PREVIEW_BYTES - this.preview.length)]);
     }
-    this.#pending.push(this.#digest.update(content));
+    this.#digest.update(content);
   }
 }

@@ -1,4 +1,6 @@
-import type { ChannelStats, Socket } from "muxgate";
+import type { Socket, SocketStats, Tunnel } from "muxgate";
+
+import type { Address } from "../tunnel/address.ts";
 
 import { RateMeter } from "../measure/rate.ts";
 import { Gate } from "./gate.ts";
@@ -15,17 +17,20 @@ const RATE_WINDOW = 1000;
 
 /** One bulk transfer of the laboratory. */
 export class Flow {
-  /** Bytes that this page has read, or that the tunnel has taken from it. */
-  bytes = 0;
   readonly meter = new RateMeter(RATE_WINDOW);
+  readonly #socket: Socket;
+  readonly #end = new AbortController();
   readonly #gate = new Gate();
   #state: Exclude<FlowState, "stalled"> = "opening";
   #error: unknown;
+  #read = 0;
 
   constructor(
-    readonly socket: Socket,
+    tunnel: Tunnel,
+    destination: Address,
     readonly direction: Direction,
   ) {
+    this.#socket = tunnel.connect(destination, { signal: this.#end.signal });
     this.#run().then(
       () => (this.#state = "ended"),
       (error: unknown) => {
@@ -53,42 +58,45 @@ export class Flow {
     this.#gate.shut = stalled;
   }
 
-  stats(): ChannelStats {
-    return this.socket.stats();
+  /** Bytes that this page has read, or that the tunnel has sent. */
+  get bytes(): number {
+    return this.direction === "down" ? this.#read : this.stats().bytesSent;
+  }
+
+  stats(): SocketStats {
+    return this.#socket.stats();
   }
 
   /** Ends the transfer in mid-air. */
   stop(): void {
     this.stalled = false;
-    // Nobody waits for the rest: what is on the way is dropped.
-    this.socket.close().catch(() => undefined);
+    this.#end.abort();
   }
 
   async #run(): Promise<void> {
-    await this.socket.opened;
+    await this.#socket.opened;
     this.#state = "running";
-    await (this.direction === "down" ? this.#read() : this.#write());
+    await (this.direction === "down" ? this.#pull() : this.#push());
   }
 
-  async #read(): Promise<void> {
-    const reader = this.socket.readable.getReader({ mode: "byob" });
+  async #pull(): Promise<void> {
+    const reader = this.#socket.readable.getReader({ mode: "byob" });
     let buffer = new ArrayBuffer(READ_BYTES);
     for (;;) {
       await this.#gate.pass();
       const { value, done } = await reader.read(new Uint8Array(buffer));
       if (done) return;
-      this.bytes += value.byteLength;
+      this.#read += value.byteLength;
       buffer = value.buffer;
     }
   }
 
-  async #write(): Promise<void> {
-    const writer = this.socket.writable.getWriter();
+  async #push(): Promise<void> {
+    const writer = this.#socket.writable.getWriter();
     const piece = new Uint8Array(WRITE_BYTES);
     for (;;) {
       await writer.ready;
       await writer.write(piece);
-      this.bytes += piece.byteLength;
     }
   }
 }

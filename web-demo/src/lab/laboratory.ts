@@ -43,7 +43,7 @@ export class Laboratory {
     this.#tunnel = tunnel;
     this.#first = tunnel.stats();
     this.#last = { at: performance.now(), stats: this.#first };
-    this.ping = setup.echo && new Ping(tunnel.connect(setup.echo));
+    this.ping = setup.echo && new Ping(tunnel, setup.echo);
     this.resize(setup.count);
     this.marks.length = 0;
   }
@@ -53,7 +53,7 @@ export class Laboratory {
     if (count === this.flows.length) return;
     this.#mark(`${this.flows.length} → ${count}`);
     while (this.flows.length < count) {
-      this.flows.push(new Flow(this.#tunnel.connect(this.setup.destination), this.setup.direction));
+      this.flows.push(new Flow(this.#tunnel, this.setup.destination, this.setup.direction));
     }
     for (const flow of this.flows.splice(count)) flow.stop();
     if ((this.#stall?.index ?? 0) >= count) this.#stall = undefined;

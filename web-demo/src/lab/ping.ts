@@ -1,4 +1,6 @@
-import type { Socket } from "muxgate";
+import type { Socket, Tunnel } from "muxgate";
+
+import { type Address, InputError } from "../tunnel/address.ts";
 
 /** Between an answer and the next question, in milliseconds: often enough for a chart, too rare to be a load. */
 const PAUSE = 50;
@@ -8,15 +10,17 @@ export class Ping {
   #done: number[] = [];
   #asked: number | undefined;
   #error: unknown;
-  #stopped = false;
+  readonly #socket: Socket;
+  readonly #end = new AbortController();
 
-  constructor(readonly socket: Socket) {
+  constructor(tunnel: Tunnel, echo: Address) {
+    this.#socket = tunnel.connect(echo, { signal: this.#end.signal });
     this.#run().catch((error: unknown) => (this.#error = error));
   }
 
   /** Why there are no more pings. */
   get error(): unknown {
-    return this.#stopped ? undefined : this.#error;
+    return this.#error;
   }
 
   /**
@@ -31,19 +35,18 @@ export class Ping {
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.socket.close().catch(() => undefined);
+    this.#end.abort();
   }
 
   async #run(): Promise<void> {
-    await this.socket.opened;
-    const reader = this.socket.readable.getReader();
-    const writer = this.socket.writable.getWriter();
-    while (!this.#stopped) {
+    await this.#socket.opened;
+    const reader = this.#socket.readable.getReader();
+    const writer = this.#socket.writable.getWriter();
+    for (;;) {
       this.#asked = performance.now();
       await writer.write(Uint8Array.of(0x2e));
       const { done } = await reader.read();
-      if (done) throw new Error("the echo service ended the connection");
+      if (done) throw new InputError("The echo service ended its connection.");
       this.#done.push(performance.now() - this.#asked);
       this.#asked = undefined;
       await new Promise((resolve) => setTimeout(resolve, PAUSE));

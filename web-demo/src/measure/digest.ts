@@ -1,4 +1,4 @@
-/** Bytes on their way to the worker beyond which {@link Digest.update} waits: enough to keep it busy. */
+/** Bytes on their way to the worker beyond which {@link Digest.ready} waits: enough to keep it busy. */
 const MAX_OUTSTANDING = 4 * 1024 * 1024;
 
 /** A SHA-256 of bytes that come piece by piece, in a worker, so that the page stays quick. */
@@ -6,14 +6,14 @@ export class Digest {
   readonly #worker = new Worker(new URL("./digest.worker.ts", import.meta.url), { type: "module" });
   readonly #result: Promise<string>;
   #outstanding = 0;
-  #drained = (): void => undefined;
+  #ready = (): void => undefined;
 
   constructor() {
     this.#result = new Promise((resolve, reject) => {
       this.#worker.onmessage = ({ data }: MessageEvent<number | string>) => {
         if (typeof data === "string") return resolve(data);
         this.#outstanding -= data;
-        this.#drained();
+        if (this.#outstanding <= MAX_OUTSTANDING / 2) this.#ready();
       };
       this.#worker.onerror = (event) => reject(new Error(`The digest could not be calculated: ${event.message}`));
     });
@@ -21,16 +21,19 @@ export class Digest {
     this.#result.catch(() => undefined);
   }
 
-  /** Takes the next bytes, which may be changed at once afterwards; wait for it to keep memory bounded. */
-  async update(bytes: Uint8Array): Promise<void> {
+  /** Takes the next bytes, which may be changed at once afterwards. */
+  update(bytes: Uint8Array): void {
     const copy = bytes.slice();
     this.#outstanding += copy.byteLength;
     this.#worker.postMessage(copy, [copy.buffer]);
+  }
+
+  /** Wait for it between updates: it keeps what is on the way to the worker bounded. One waiter at a time. */
+  async ready(): Promise<void> {
     if (this.#outstanding <= MAX_OUTSTANDING) return;
-    const drained = new Promise<void>((resolve) => {
-      this.#drained = () => this.#outstanding <= MAX_OUTSTANDING / 2 && resolve();
-    });
-    await Promise.race([drained, this.#result]);
+    const ready = new Promise<void>((resolve) => (this.#ready = resolve));
+    // The result comes first only if the worker has failed.
+    await Promise.race([ready, this.#result]);
   }
 
   /** The digest in hexadecimal. */

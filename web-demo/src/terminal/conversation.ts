@@ -8,7 +8,7 @@ export class Conversation extends EventTarget {
   sendingEnded = false;
   /** Whether the person closes it. */
   closing = false;
-  #open = false;
+  wasOpen = false;
   readonly #writer: WritableStreamDefaultWriter<BufferSource | string>;
 
   constructor(readonly socket: Socket) {
@@ -18,13 +18,13 @@ export class Conversation extends EventTarget {
 
   /** Whether something can be sent now. */
   get sending(): boolean {
-    return this.#open && !this.sendingEnded && !this.closing;
+    return this.wasOpen && !this.sendingEnded && !this.closing;
   }
 
   /** Resolves when it is open, rejects with why it will not be. */
   async opened(): Promise<void> {
     await this.socket.opened;
-    this.#open = true;
+    this.wasOpen = true;
     this.#changed();
   }
 

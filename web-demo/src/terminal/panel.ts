@@ -72,16 +72,24 @@ export class TerminalPanel {
       this.#notice.say("Open.", "Type a line below, or send a file.", "good");
       this.#transcript.note(`open to ${this.#destination.value}`);
       this.#line.focus();
-      await conversation.read((bytes) => this.#transcript.received(bytes));
-      this.#transcript.note("the destination has ended its direction");
-      if (!conversation.sendingEnded) this.#notice.say("The destination sends no more.", "You can still send, or close.");
-      await conversation.socket.closed;
+      await this.#listen(conversation);
+      this.#transcript.note("closed");
       this.#notice.say("Closed: both directions have ended.");
     } catch (error) {
       if (conversation.closing) this.#notice.say("Closed.");
       else this.#notice.fail(error);
+      if (conversation.wasOpen) this.#transcript.note("broken off");
     }
-    this.#transcript.note("closed");
+  }
+
+  /** Resolves when both directions have ended. */
+  async #listen(conversation: Conversation): Promise<void> {
+    await conversation.read((bytes) => this.#transcript.received(bytes));
+    if (!conversation.closing) {
+      this.#transcript.note("the destination has ended its direction");
+      if (!conversation.sendingEnded) this.#notice.say("The destination sends no more.", "You can still send, or close.");
+    }
+    await conversation.socket.closed;
   }
 
   async #close(): Promise<void> {

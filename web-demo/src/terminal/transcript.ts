@@ -32,10 +32,12 @@ export class Transcript {
     this.#shorten();
   }
 
+  /** Adds a line that was sent. */
   sent(text: string): void {
     this.#add({ kind: "sent", text });
   }
 
+  /** Adds a line about the connection. */
   note(text: string): void {
     this.#add({ kind: "note", text });
   }

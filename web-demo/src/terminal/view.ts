@@ -43,7 +43,7 @@ export class TranscriptView {
 
   #textLines(): Node[] {
     const { dropped, entries } = this.#transcript;
-    const nodes = entries.flatMap(show);
+    const nodes = entries.map((entry, index) => show(entry, entries[index + 1]));
     return dropped > 0 ? [span("note", `… ${size(dropped)} before this\n`), ...nodes] : nodes;
   }
 
@@ -57,9 +57,11 @@ export class TranscriptView {
   }
 }
 
-function show(entry: Entry): Node[] {
-  if (entry.kind === "received") return [span("received", printable(new TextDecoder().decode(entry.bytes)))];
-  return [span(entry.kind, entry.kind === "sent" ? `› ${entry.text}\n` : `${entry.text}\n`)];
+function show(entry: Entry, next: Entry | undefined): Node {
+  if (entry.kind !== "received") return span(entry.kind, `${entry.kind === "sent" ? "› " : ""}${entry.text}\n`);
+  const text = printable(new TextDecoder().decode(entry.bytes));
+  // What is ours begins on a line of its own, though the other side has not ended its line.
+  return span("received", next && !text.endsWith("\n") ? `${text}\n` : text);
 }
 
 function span(kind: string, text: string): HTMLElement {

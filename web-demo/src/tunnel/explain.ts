@@ -1,3 +1,5 @@
+import { SocketError, type SocketErrorCode } from "muxgate";
+
 import { HttpError } from "../http/error.ts";
 import { InputError } from "./address.ts";
 
@@ -7,8 +9,8 @@ export interface Explanation {
   next: string;
 }
 
-/** What the codes of the package's `SocketError` mean here. */
-const EXPLANATIONS: Record<string, Explanation> = {
+/** What the codes of the package's errors mean here. */
+const EXPLANATIONS: Partial<Record<SocketErrorCode, Explanation>> = {
   NOT_ALLOWED: {
     what: "The gateway does not allow this destination.",
     next: "Start it with --allow HOST:PORT for it; loopback and private addresses have to be named.",
@@ -55,30 +57,40 @@ const EXPLANATIONS: Record<string, Explanation> = {
     what: "Our direction of this connection has ended already.",
     next: "Open a new connection to send more.",
   },
-  TUNNEL_CLOSED: { what: "The tunnel was closed.", next: "Connect to the gateway again to go on." },
-  TUNNEL_FAILED: {
-    what: "The connection to the gateway failed.",
-    next:
-      "Browsers do not tell pages why. Check that the gateway runs at this URL, that its --allow-origin names " +
-      "this page’s origin, and the token.",
-  },
+  TUNNEL_CLOSED: { what: "The gateway has closed the tunnel.", next: "Connect again to go on." },
+  TUNNEL_FAILED: { what: "The connection to the gateway was lost.", next: "Connect again to go on." },
   PROTOCOL_ERROR: {
     what: "What the gateway sent cannot be understood.",
     next: "Check that the URL is that of a JMUX gateway, and that both are of the same version.",
+  },
+  WASM_FAILED: {
+    what: "The browser could not load the tunnel’s code.",
+    next: "Reload the page. Where it is served, .wasm files have to be served too.",
   },
 };
 
 /** Puts any error into words. */
 export function explain(error: unknown): Explanation {
-  if (error instanceof HttpError) return { what: error.message, next: "" };
-  if (error instanceof InputError) return { what: error.message, next: "" };
-  const code = codeOf(error);
-  const known = EXPLANATIONS[code];
   const message = error instanceof Error ? error.message : String(error);
-  if (!known) return { what: "Something failed.", next: message };
-  return known;
+  if (error instanceof HttpError || error instanceof InputError) return { what: message, next: "" };
+  const known = error instanceof SocketError ? EXPLANATIONS[error.code] : undefined;
+  const { what, next } = known ?? { what: "Something failed.", next: message.replace(/^SocketError: /, "") };
+  return { what: what + reasonOf(error), next };
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
+/** Why there is no tunnel to begin with: browsers keep from pages what exactly went wrong. */
+export function explainNoTunnel(error: unknown): Explanation {
+  if (!(error instanceof SocketError) || error.code !== "TUNNEL_FAILED") return explain(error);
+  return {
+    what: `The gateway cannot be reached, or refuses this page.${reasonOf(error)}`,
+    next:
+      `Check that it runs at this URL, that it was started with --allow-origin ${location.origin}, and the token. ` +
+      "Browsers do not tell pages which of them it is.",
+  };
+}
+
+/** The gateway's own words, if it had any. */
+function reasonOf(error: unknown): string {
+  const reason = error instanceof SocketError ? error.closeReason : undefined;
+  return reason ? ` It says: “${reason}”.` : "";
 }

@@ -1,6 +1,7 @@
 import { byId, control, figures, find, setText } from "../ui/dom.ts";
 import { count, size } from "../ui/format.ts";
 import { Notice } from "../ui/notice.ts";
+import { explain, explainNoTunnel } from "./explain.ts";
 import { type Access, Gateway, type GatewayState } from "./gateway.ts";
 
 const PATH = "/jet/jmux";
@@ -30,8 +31,9 @@ export class ConnectPanel {
     this.#url.value = defaultUrl(location);
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
+      const { state } = this.gateway;
       // What fails is shown by the change of state.
-      if (this.gateway.state === "idle" || this.gateway.state === "failed") this.gateway.tunnel().catch(() => undefined);
+      if (state === "idle" || state === "failed") this.gateway.tunnel().catch(() => undefined);
       else this.gateway.close();
     });
     this.gateway.addEventListener("change", () => this.#show());
@@ -43,7 +45,7 @@ export class ConnectPanel {
   }
 
   #show(): void {
-    const { state, error } = this.gateway;
+    const { state, error, lost } = this.gateway;
     const busy = state === "open" || state === "connecting";
     this.#state.dataset["state"] = state;
     setText(find(this.#state, "span", HTMLElement), NAMES[state]);
@@ -51,7 +53,7 @@ export class ConnectPanel {
     this.#action.classList.toggle("stop", busy);
     this.#form.toggleAttribute("data-busy", busy);
     this.#url.readOnly = this.#token.readOnly = busy;
-    if (state === "failed") this.#notice.fail(error);
+    if (state === "failed") this.#notice.tell(lost ? explain(error) : explainNoTunnel(error));
     else this.#notice.clear();
     this.#showSession();
   }

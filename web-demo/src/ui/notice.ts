@@ -1,4 +1,4 @@
-import { explain } from "../tunnel/explain.ts";
+import { type Explanation, explain } from "../tunnel/explain.ts";
 
 export type Tone = "good" | "bad" | "warn" | "plain";
 
@@ -15,9 +15,12 @@ export class Notice {
     this.element.replaceChildren(sentence, advice);
   }
 
-  fail(error: unknown): void {
-    const { what, next } = explain(error);
+  tell({ what, next }: Explanation): void {
     this.say(what, next, "bad");
+  }
+
+  fail(error: unknown): void {
+    this.tell(explain(error));
   }
 
   clear(): void {
