@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use js_sys::{Object, Promise};
-use muxgate_core::{ChannelReader, ChannelStream, ChannelWriter};
+use muxgate_core::{ChannelReader, ChannelStats, ChannelStream, ChannelWriter};
 use wasm_bindgen::prelude::*;
 
 use crate::failure;
@@ -46,13 +46,22 @@ struct State {
     reader: Option<ChannelReader>,
     /// Waits for something to read, and must hear of a cancellation.
     waiting: Option<Waker>,
+    /// The numbers at the cancellation.
+    last: ChannelStats,
     writer: ChannelWriter,
 }
 
 impl Channel {
     pub(crate) fn new(stream: ChannelStream) -> Self {
         let (reader, writer) = stream.into_split();
-        Self { state: Rc::new(RefCell::new(State { reader: Some(reader), waiting: None, writer })) }
+        Self {
+            state: Rc::new(RefCell::new(State {
+                reader: Some(reader),
+                waiting: None,
+                last: ChannelStats::default(),
+                writer,
+            })),
+        }
     }
 }
 
@@ -100,6 +109,7 @@ impl Channel {
     /// Reads no more: what is there is dropped, and so is what will come.
     pub fn cancel(&self) {
         let mut state = self.state.borrow_mut();
+        state.last = state.stats();
         state.reader = None;
         state.waiting.take().into_iter().for_each(Waker::wake);
     }
@@ -154,10 +164,10 @@ impl Channel {
         self.state.borrow().reader.as_ref().is_some_and(ChannelReader::was_reset)
     }
 
-    /// The channel's numbers so far, as a plain object. All zero after [`cancel`](Self::cancel).
+    /// The channel's numbers so far, or at its [cancellation](Self::cancel), as a plain object.
     #[must_use]
     pub fn stats(&self) -> Object {
-        let stats = self.state.borrow().reader.as_ref().map(ChannelReader::stats).unwrap_or_default();
+        let stats = self.state.borrow().stats();
         numbers(&[
             ("bytesSent", stats.bytes_sent),
             ("bytesReceived", stats.bytes_received),
@@ -176,6 +186,10 @@ impl Channel {
 }
 
 impl State {
+    fn stats(&self) -> ChannelStats {
+        self.reader.as_ref().map_or(self.last, ChannelReader::stats)
+    }
+
     fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<Result<JsValue, JsValue>> {
         let Some(reader) = &mut self.reader else { return Poll::Ready(Ok(JsValue::FALSE)) };
         let filled = reader.poll_fill(cx).map(|filled| match filled {

@@ -6,6 +6,7 @@
 
 mod bench;
 mod demo;
+mod npm;
 mod process;
 mod progress;
 mod setup;
@@ -31,6 +32,8 @@ enum Command {
     Setup,
     /// Build the gateway and send real traffic through it, until Ctrl-C.
     Demo,
+    /// Build and pack the npm package.
+    Npm,
     /// Measure what forwarding costs, beside other ways to do it.
     Bench(bench::Args),
 }
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         Command::Test(args) => return test::run(&args),
         Command::Setup => setup::run(),
         Command::Demo => demo::run(),
+        Command::Npm => npm::run(),
         Command::Bench(args) => bench::run(&args),
     };
     match outcome {

@@ -1,6 +1,6 @@
 //! `cargo xtask setup`: what the tests need and a new machine lacks.
 
-mod apt;
+pub(crate) mod apt;
 pub(crate) mod programs;
 pub(crate) mod wasm;
 

@@ -19,6 +19,9 @@ pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 const STAND_IN: &[&str] = &["rustc-web", "rust-web-src", "rust-web-llvm"];
 const STAND_IN_RUSTC: &str = "/usr/bin/rustc";
 
+/// The target directory of [`Wasm::cargo_build_small`].
+pub(crate) const SMALL: &str = "target/wasm-small";
+
 /// A way that works here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Wasm {
@@ -69,6 +72,21 @@ impl Wasm {
                 .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
         }
         command
+    }
+
+    /// `cargo build` of what pages load. A panic is a trap without a message: nobody would see it in a browser, and the code
+    /// that formats it is an eighth of the file. That takes a standard library built so, from source.
+    pub(crate) fn cargo_build_small(&self, args: &[&str]) -> Result<Command> {
+        let mut command = self.cargo_build(args);
+        if matches!(self, Self::Toolchain) {
+            process::output(program("rustup").args(["component", "add", "rust-src"]))
+                .context("building the standard library takes its source")?;
+            command.arg("-Zbuild-std=std,panic_abort").env("RUSTC_BOOTSTRAP", "1");
+        }
+        command
+            .env("CARGO_TARGET_DIR", root().join(SMALL))
+            .env("RUSTFLAGS", "-Zunstable-options -Cpanic=immediate-abort");
+        Ok(command)
     }
 }
 
