@@ -27,8 +27,9 @@ use crate::transport::Timestamp;
 /// do not count the bytes that came with a proxy handshake.
 const GRACE: u64 = 64 * 1024;
 
-/// A shorter gap before the first byte beyond an old limit is the noise of scheduling, not a wait for credit.
-const HELD_BACK: Duration = Duration::from_micros(500);
+/// A shorter gap before the first byte beyond an old limit is the noise of scheduling, not a wait for credit: on a busy
+/// machine windows would grow into queues that keystrokes have to wait behind.
+const HELD_BACK: Duration = Duration::from_millis(2);
 
 /// Up to here a window also grows because it is much used, so that bulk data costs few adjusts: four per window are
 /// 4,000 per gigabyte.

@@ -158,7 +158,7 @@ fn a_window_grows_to_the_maximum_and_no_further() {
 fn a_gap_that_is_noise_grows_nothing() {
     let mut it = Fixture::new(64 * KIB);
     it.round(millis(100), millis(100));
-    it.receive(millis(100) + Duration::from_micros(499), 1);
+    it.receive(millis(100) + Duration::from_micros(1999), 1);
     assert_eq!(it.window.window(), 64 * KIB);
 }
 
