@@ -25,6 +25,8 @@ export class LabPanel {
   readonly #shown = control(this.#form, "shown", HTMLOutputElement);
   readonly #stall = control(this.#form, "stall", HTMLInputElement);
   readonly #notice = new Notice(byId("lab-notice", HTMLElement));
+  /** Not read out: its numbers change all the time. */
+  readonly #stalled = new Notice(byId("lab-stalled", HTMLElement));
   readonly #write = figures(byId("lab-figures", HTMLElement));
   readonly #charts = new LabCharts();
   readonly #tiles = new Tiles((index, stalled) => this.#setStalled(index, stalled));
@@ -38,7 +40,10 @@ export class LabPanel {
       void this.#toggle();
     });
     this.#count.addEventListener("input", () => this.#resize());
-    this.#stall.addEventListener("change", () => this.#setStalled(0, this.#stall.checked));
+    this.#stall.addEventListener("change", () => {
+      if (this.#stall.checked) this.#setStalled(0, true);
+      else this.#laboratory?.flows.forEach((_, index) => this.#setStalled(index, false));
+    });
     onChoice(byId("lab-kind", HTMLElement), (kind) => (this.#charts.kind = kind === "lines" ? "lines" : "stack"));
     this.#form.addEventListener("change", ({ target }) => {
       if (target instanceof HTMLInputElement && target.name === "direction") void this.#turn();
@@ -79,7 +84,6 @@ export class LabPanel {
     } finally {
       this.#action.disabled = false;
     }
-    this.#stall.checked = false;
     this.#tiles.clear();
     byId("lab-empty", HTMLElement).hidden = true;
     this.#timer = setInterval(() => this.#sample(), INTERVAL);
@@ -91,7 +95,7 @@ export class LabPanel {
     clearInterval(this.#timer);
     this.#laboratory?.stop();
     this.#laboratory = undefined;
-    this.#stall.checked = false;
+    this.#showStalled();
     this.#showAction();
     this.#showDirection();
   }
@@ -138,6 +142,8 @@ export class LabPanel {
     this.#tiles.draw(laboratory);
     this.#charts.draw(laboratory.samples, laboratory.marks);
     this.#showStalled();
+    const failed = laboratory.flows.find((flow) => flow.state === "failed");
+    if (failed) this.#notice.fail(failed.error);
   }
 
   #showFigures(laboratory: Laboratory, sample: Sample): void {
@@ -156,12 +162,10 @@ export class LabPanel {
   #showStalled(): void {
     const laboratory = this.#laboratory;
     this.#stall.checked = laboratory?.flows.some((flow) => flow.stalled) ?? false;
-    const failed = laboratory?.flows.find((flow) => flow.state === "failed");
     const stalled = laboratory?.stalled;
-    if (failed) return this.#notice.fail(failed.error);
-    if (!stalled) return this.#notice.clear();
+    if (!stalled) return this.#stalled.clear();
     const seconds = Math.round((performance.now() - stalled.at) / 1000);
-    this.#notice.say(
+    this.#stalled.say(
       `Reader ${stalled.index + 1} has been stalled for ${seconds} s and holds ${size(stalled.unread)}.`,
       `The others go on: ${rate(stalled.othersNow)} together, before it was ${rate(stalled.othersBefore)}` +
         ` (${digits((stalled.othersNow / stalled.othersBefore) * 100)} %).`,

@@ -53,7 +53,7 @@ export class ConnectPanel {
     this.#action.classList.toggle("stop", busy);
     this.#form.toggleAttribute("data-busy", busy);
     this.#url.readOnly = this.#token.readOnly = busy;
-    if (state === "failed") this.#notice.tell(lost ? explain(error) : explainNoTunnel(error));
+    if (state === "failed") this.#notice.fail(error, lost ? explain(error) : explainNoTunnel(error));
     else this.#notice.clear();
     this.#showSession();
   }

@@ -1,3 +1,4 @@
+import { InputError } from "../tunnel/address.ts";
 import { type Explanation, explain } from "../tunnel/explain.ts";
 
 export type Tone = "good" | "bad" | "warn" | "plain";
@@ -7,6 +8,9 @@ export class Notice {
   constructor(readonly element: HTMLElement) {}
 
   say(what: string, next = "", tone: Tone = "plain"): void {
+    const text = `${what} ${next}`.trim();
+    // The same again would be read out again.
+    if (this.element.textContent === text) return;
     const sentence = document.createElement("b");
     const advice = document.createElement("span");
     sentence.textContent = what;
@@ -15,12 +19,8 @@ export class Notice {
     this.element.replaceChildren(sentence, advice);
   }
 
-  tell({ what, next }: Explanation): void {
-    this.say(what, next, "bad");
-  }
-
-  fail(error: unknown): void {
-    this.tell(explain(error));
+  fail(error: unknown, explained: Explanation = explain(error)): void {
+    this.say(explained.what, explained.next, error instanceof InputError ? "warn" : "bad");
   }
 
   clear(): void {
