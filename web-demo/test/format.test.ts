@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { duration, onAxis, rate, size } from "../src/ui/format.ts";
+import { duration, rate, short, size } from "../src/ui/format.ts";
 
 test("rates and sizes carry the unit that keeps them short", () => {
   assert.equal(rate(0), "0 bit/s");
@@ -23,10 +23,10 @@ test("times go from parts of a millisecond to minutes", () => {
 });
 
 test("an axis has no zeros at the end", () => {
-  const short = onAxis((value) => `${value.toFixed(2)} Gbit/s`);
-  assert.equal(short(2), "2 Gbit/s");
-  assert.equal(short(2.5), "2.5 Gbit/s");
-  assert.equal(short(2.25), "2.25 Gbit/s");
-  assert.equal(short(100), "100 Gbit/s");
-  assert.equal(onAxis(String)(100), "100");
+  const inShort = short((value) => `${value.toFixed(2)} Gbit/s`);
+  assert.equal(inShort(2), "2 Gbit/s");
+  assert.equal(inShort(2.5), "2.5 Gbit/s");
+  assert.equal(inShort(2.25), "2.25 Gbit/s");
+  assert.equal(inShort(100), "100 Gbit/s");
+  assert.equal(short(String)(100), "100");
 });

@@ -20,17 +20,24 @@ const SHORTEST_SPAN = 15_000;
 /** Space below the axis for the times, and above the top line for half a label. */
 const FOOT = 20;
 const HEAD = 8;
+const FONT = "11px system-ui, sans-serif";
 
 /** Draws samples of the last minute on a canvas, whenever it is told to. */
 export class Chart<T extends Timed> {
   #samples: readonly T[] = [];
   #marks: readonly Mark[] = [];
+  /** As observed: to ask for it would lay out the page in between. */
+  #width = 0;
+  #height = 0;
 
   constructor(
     readonly canvas: HTMLCanvasElement,
     readonly options: Options<T>,
   ) {
-    new ResizeObserver(() => this.redraw()).observe(canvas);
+    new ResizeObserver(([entry]) => {
+      ({ width: this.#width, height: this.#height } = entry?.contentRect ?? canvas);
+      this.redraw();
+    }).observe(canvas);
   }
 
   /** Shows these samples, oldest first; the newest is at the right edge. */
@@ -42,14 +49,14 @@ export class Chart<T extends Timed> {
 
   /** Draws again, because the size, the theme or an option has changed. */
   redraw(): void {
-    const { width, height } = this.canvas.getBoundingClientRect();
+    const [width, height] = [this.#width, this.#height];
     const context = this.canvas.getContext("2d");
     // A chart on a hidden panel has no size; it is drawn when it gets one.
     if (!context || width === 0) return;
     this.canvas.width = Math.round(width * devicePixelRatio);
     this.canvas.height = Math.round(height * devicePixelRatio);
     context.scale(devicePixelRatio, devicePixelRatio);
-    context.font = `11px ${getComputedStyle(this.canvas).fontFamily}`;
+    context.font = FONT;
 
     const { options } = this;
     const series = options.series(this.#samples);
@@ -77,7 +84,6 @@ export class Chart<T extends Timed> {
     const [left, right, base] = [Math.max(...labels) + 10, width - 1, height - FOOT];
     const now = this.#samples.at(-1)?.at ?? 0;
     const span = Math.min(Math.max(now - (this.#samples[0]?.at ?? 0), SHORTEST_SPAN), SPAN);
-    const colour = (name: string): string => themeColour(this.canvas, name);
     return {
       context,
       left,
@@ -86,7 +92,12 @@ export class Chart<T extends Timed> {
       span,
       x: (at) => right - ((now - at) / span) * (right - left),
       y: (value) => base - (value / scale.top) * (base - HEAD),
-      colours: { ink: colour("--ink"), muted: colour("--muted"), grid: colour("--grid"), card: colour("--card") },
+      colours: {
+        ink: themeColour("--ink"),
+        muted: themeColour("--muted"),
+        grid: themeColour("--grid"),
+        card: themeColour("--card"),
+      },
     };
   }
 

@@ -8,10 +8,21 @@ export function flowColour(index: number, count: number): string {
   return `oklch(${lightness}% 0.14 ${hue.toFixed(0)})`;
 }
 
+const resolved = new Map<string, string>();
+
 /** A colour of the style sheet as the canvas takes it: with the theme applied. */
-export function themeColour(element: HTMLElement, name: string): string {
-  element.style.color = `var(${name})`;
-  const colour = getComputedStyle(element).color;
-  element.style.color = "";
+export function themeColour(name: string): string {
+  const known = resolved.get(name);
+  if (known !== undefined) return known;
+  const probe = document.body;
+  probe.style.color = `var(${name})`;
+  const colour = getComputedStyle(probe).color;
+  probe.style.color = "";
+  resolved.set(name, colour);
   return colour;
+}
+
+/** The theme has changed. */
+export function forgetColours(): void {
+  resolved.clear();
 }

@@ -1,11 +1,11 @@
 import { Chart } from "../chart/chart.ts";
 import type { Kind, Mark, Series } from "../chart/paint.ts";
-import { flowColour, themeColour } from "../chart/palette.ts";
+import { flowColour, forgetColours, themeColour } from "../chart/palette.ts";
 import { binaryScale } from "../chart/scale.ts";
 import { quantile } from "../measure/quantile.ts";
 import { byId } from "../ui/dom.ts";
-import { digits, duration, onAxis, rate, size } from "../ui/format.ts";
-import type { Sample } from "./sample.ts";
+import { digits, duration, rate, short, size } from "../ui/format.ts";
+import { type Sample, mostFlows } from "./sample.ts";
 
 /** The four charts of the laboratory. */
 export class LabCharts {
@@ -16,7 +16,9 @@ export class LabCharts {
     for (const chart of this.#all) chart.draw(samples, marks);
   }
 
+  /** Draws again in the colours of another theme. */
   redraw(): void {
+    forgetColours();
     for (const chart of this.#all) chart.redraw();
   }
 
@@ -31,7 +33,7 @@ function makeRates(): Chart<Sample> {
   return new Chart(byId("chart-rates", HTMLCanvasElement), {
     kind: "stack",
     series: (samples) => ofFlows(samples, (sample) => sample.rates),
-    format: onAxis(rate),
+    format: short(rate),
     least: 1e6,
   });
 }
@@ -40,42 +42,40 @@ function makeWindows(): Chart<Sample> {
   return new Chart(byId("chart-windows", HTMLCanvasElement), {
     kind: "stack",
     series: (samples) => ofFlows(samples, (sample) => sample.windows),
-    format: onAxis(size),
+    format: short(size),
     least: 256 * 1024,
     scale: binaryScale,
   });
 }
 
 function makeLatency(): Chart<Sample> {
-  const canvas = byId("chart-latency", HTMLCanvasElement);
-  return new Chart(canvas, {
+  return new Chart(byId("chart-latency", HTMLCanvasElement), {
     kind: "lines",
     series: () => [
-      { colour: themeColour(canvas, "--slowest"), value: ({ pings }) => quantile(pings, 1) },
-      { colour: themeColour(canvas, "--median"), value: ({ pings }) => quantile(pings, 0.5) },
+      { colour: themeColour("--slowest"), value: ({ pings }) => quantile(pings, 1) },
+      { colour: themeColour("--median"), value: ({ pings }) => quantile(pings, 0.5) },
     ],
-    format: onAxis(duration),
+    format: short(duration),
     least: 4,
   });
 }
 
 function makeAdjusts(): Chart<Sample> {
-  const canvas = byId("chart-adjusts", HTMLCanvasElement);
-  return new Chart(canvas, {
+  return new Chart(byId("chart-adjusts", HTMLCanvasElement), {
     kind: "bars",
     series: () =>
       (["lazy", "urgent", "must", "received"] as const).map((name) => ({
-        colour: themeColour(canvas, `--${name}`),
+        colour: themeColour(`--${name}`),
         value: ({ adjusts }) => adjusts[name],
       })),
-    format: onAxis((value) => `${digits(value)}/s`),
+    format: short((value) => `${digits(value)}/s`),
     least: 20,
   });
 }
 
 /** A series for each transfer that was there within the time shown. */
 function ofFlows(samples: readonly Sample[], values: (sample: Sample) => number[]): Series<Sample>[] {
-  const count = Math.max(0, ...samples.map((sample) => sample.rates.length));
+  const count = mostFlows(samples);
   return Array.from({ length: count }, (_, index) => ({
     colour: flowColour(index, count),
     value: (sample: Sample) => values(sample)[index] ?? Number.NaN,

@@ -1,6 +1,6 @@
 import type { Demo } from "../demo.ts";
 import { quantile } from "../measure/quantile.ts";
-import { parseAddress } from "../tunnel/address.ts";
+import { type Address, InputError, parseAddress } from "../tunnel/address.ts";
 import { explain } from "../tunnel/explain.ts";
 import type { Gateway } from "../tunnel/gateway.ts";
 import { byId, control, figures, onChoice, setText } from "../ui/dom.ts";
@@ -110,11 +110,11 @@ export class LabPanel {
 
   #setup(): Setup {
     const value = (name: string): string => control(this.#form, name, HTMLInputElement).value;
-    const down = this.#direction === "down";
+    const service = this.#direction === "down" ? "source" : "sink";
     const echo = value("echo").trim();
     return {
       direction: this.#direction,
-      destination: parseAddress(value(down ? "source" : "sink")),
+      destination: destination(value(service), service),
       echo: echo === "" ? undefined : parseAddress(echo),
       count: this.#count.valueAsNumber,
     };
@@ -185,6 +185,11 @@ export class LabPanel {
     this.#stall.disabled = !down || !this.#laboratory;
     setText(byId("windows-title", HTMLElement), down ? "Windows: memory promised" : "Credit: what each may send");
   }
+}
+
+function destination(text: string, name: string): Address {
+  if (text.trim() === "") throw new InputError(`Enter a ${name} under “Destinations”, as host:port.`);
+  return parseAddress(text);
 }
 
 function pingNote({ ping, setup }: Laboratory, pings: readonly number[]): string {

@@ -17,3 +17,8 @@ export interface Sample extends Timed {
   /** WindowAdjust messages a second. */
   adjusts: AdjustCounts & { received: number };
 }
+
+/** The most transfers at any time shown: what colours are dealt out among. */
+export function mostFlows(samples: readonly Sample[]): number {
+  return Math.max(0, ...samples.map((sample) => sample.rates.length));
+}

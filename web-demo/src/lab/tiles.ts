@@ -1,9 +1,10 @@
 import { flowColour } from "../chart/palette.ts";
 import { explain } from "../tunnel/explain.ts";
 import { byId, figures, find } from "../ui/dom.ts";
-import { rate, size } from "../ui/format.ts";
+import { rate, short, size } from "../ui/format.ts";
 import type { Flow } from "./flow.ts";
 import type { Laboratory } from "./laboratory.ts";
+import { mostFlows } from "./sample.ts";
 
 /** One tile for each transfer, with a button that stalls its reader. */
 export class Tiles {
@@ -16,15 +17,16 @@ export class Tiles {
   }
 
   /** Shows the transfers as they are now. */
-  draw({ flows, setup }: Laboratory): void {
+  draw({ flows, samples, setup }: Laboratory): void {
     while (this.#list.children.length > flows.length) this.#list.lastElementChild?.remove();
     while (this.#list.children.length < flows.length) this.#list.append(this.#make(this.#list.children.length));
+    const colours = mostFlows(samples);
     const fastest = Math.max(1, ...flows.map((flow) => flow.meter.perSecond));
     flows.forEach((flow, index) => {
       const tile = this.#list.children[index];
       if (!(tile instanceof HTMLElement)) return;
       tile.dataset["state"] = flow.state;
-      tile.style.setProperty("--colour", flowColour(index, flows.length));
+      tile.style.setProperty("--colour", flowColour(index, colours));
       tile.style.setProperty("--share", (flow.meter.perSecond / fastest).toFixed(3));
       const write = figures(tile);
       write("rate", flow.state === "running" ? rate(flow.meter.perSecond * 8) : NAMES[flow.state]);
@@ -56,5 +58,5 @@ function detail(flow: Flow): string {
   const stats = flow.stats();
   if (flow.direction === "up") return `${size(stats.sendCredit)} credit`;
   if (flow.stalled) return `${size(stats.unread)} unread`;
-  return `${size(stats.window)} window`;
+  return `${short(size)(stats.window)} window`;
 }

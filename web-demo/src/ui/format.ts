@@ -22,8 +22,8 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** The same without zeros at the end, for the lines of an axis. */
-export function onAxis(format: (value: number) => string): (value: number) => string {
+/** The same without zeros at the end, for lines of an axis and numbers that are often round. */
+export function short(format: (value: number) => string): (value: number) => string {
   return (value) => format(value).replace(/\.0+(?=\D|$)|(\.\d*[1-9])0+(?=\D|$)/, "$1");
 }
 
