@@ -120,7 +120,12 @@ test("a stalled reader reads no more, does not count as unfair, and is compared 
 
 test("WindowAdjust messages are counted a second, by class, and for each gigabyte", async () => {
   const { lab, tunnel, start } = await laboratory(1);
-  tunnel.numbers = { bytesSent: 0, bytesReceived: 5e8, adjustsSent: { lazy: 30, urgent: 20, must: 1 }, adjustsReceived: 4 };
+  tunnel.numbers = {
+    bytesSent: 0,
+    bytesReceived: 5e8,
+    adjustsSent: { lazy: 30, urgent: 20, must: 1 },
+    adjustsReceived: 4,
+  };
   const { adjusts } = lab.sample(start + SECOND / 2);
   assert.deepEqual(adjusts, { lazy: 60, urgent: 40, must: 2, received: 8 });
   assert.equal(lab.adjustsPerGigabyte, 110);

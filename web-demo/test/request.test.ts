@@ -11,7 +11,10 @@ test("the request names host and path as the URL does", () => {
   const request = requestFor("http://example.org:8080/a%20b?c=d#e");
   assert.equal(request.hostname, "example.org");
   assert.equal(request.port, 8080);
-  assert.match(head("http://example.org:8080/a%20b?c=d#e"), /^GET \/a%20b\?c=d HTTP\/1\.1\r\nHost: example\.org:8080\r\n/);
+  assert.match(
+    head("http://example.org:8080/a%20b?c=d#e"),
+    /^GET \/a%20b\?c=d HTTP\/1\.1\r\nHost: example\.org:8080\r\n/,
+  );
   assert.ok(head("http://example.org").endsWith("\r\n\r\n"));
 });
 

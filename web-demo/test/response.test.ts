@@ -35,7 +35,9 @@ const CHUNKED =
 
 describe("head", () => {
   test("status line and fields", () => {
-    const { reader } = read("HTTP/1.1 404 Not Found\r\nServer: x\r\nX-Empty:\r\nServer:\ty \r\nContent-Length: 0\r\n\r\n");
+    const { reader } = read(
+      "HTTP/1.1 404 Not Found\r\nServer: x\r\nX-Empty:\r\nServer:\ty \r\nContent-Length: 0\r\n\r\n",
+    );
     assert.equal(reader.head?.statusLine, "HTTP/1.1 404 Not Found");
     assert.equal(reader.head?.get("server"), "x, y");
     assert.equal(reader.head?.get("x-empty"), "");
@@ -58,7 +60,10 @@ describe("head", () => {
   });
 
   test("informational responses are passed over", () => {
-    const { reader, body } = read("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 3);
+    const { reader, body } = read(
+      "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+      3,
+    );
     assert.equal(reader.head?.status, 200);
     assert.equal(reader.head?.get("link"), undefined);
     assert.equal(body, "ok");

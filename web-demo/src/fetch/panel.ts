@@ -91,7 +91,10 @@ export class FetchPanel {
       const lines = head.headers.map(({ name, value }) => `${name}: ${value}`);
       setText(byId("fetch-head", HTMLElement), [head.statusLine, ...lines].join("\n"));
     }
-    setText(byId("fetch-body-title", HTMLElement), received > transfer.preview.length ? "Beginning of the body" : "Body");
+    setText(
+      byId("fetch-body-title", HTMLElement),
+      received > transfer.preview.length ? "Beginning of the body" : "Body",
+    );
     setText(byId("fetch-body", HTMLElement), bodyText(transfer));
   }
 

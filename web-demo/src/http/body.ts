@@ -87,7 +87,7 @@ class ChunkedBody implements Body {
   #trailers = 0;
 
   push(bytes: Uint8Array, sink: Sink): void {
-    for (let at = 0; at < bytes.length && !this.complete; ) {
+    for (let at = 0; at < bytes.length && !this.complete;) {
       if (this.#expect === "data") {
         const content = bytes.subarray(at, at + this.#left);
         this.#left -= content.length;

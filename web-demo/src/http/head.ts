@@ -35,7 +35,7 @@ export class HeadReader {
 
   /** The head if this piece completes it, and where the body begins. */
   next(bytes: Uint8Array, from: number): { head: Head; next: number } | undefined {
-    for (let at = from; ; ) {
+    for (let at = from; ;) {
       const cut = this.#lines.next(bytes, at);
       if (!cut) return undefined;
       at = cut.next;
@@ -68,6 +68,7 @@ function parseHeader(line: string, head: Head): void {
   }
   const match = HEADER_LINE.exec(line);
   if (!match) throw new HttpError(`The server sent a header field that is none: “${line.slice(0, 60)}”.`);
-  if (head.headers.length >= HEADER_LIMIT) throw new HttpError(`The server sent more than ${HEADER_LIMIT} header fields.`);
+  if (head.headers.length >= HEADER_LIMIT)
+    throw new HttpError(`The server sent more than ${HEADER_LIMIT} header fields.`);
   head.headers.push({ name: match[1] ?? "", value: match[2] ?? "" });
 }

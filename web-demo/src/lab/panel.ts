@@ -59,7 +59,8 @@ export class LabPanel {
 
   /** Fills in destinations that a demo offers. */
   offer(demo: Demo): void {
-    for (const name of ["source", "sink", "echo"] as const) control(this.#form, name, HTMLInputElement).value ||= demo[name];
+    for (const name of ["source", "sink", "echo"] as const)
+      control(this.#form, name, HTMLInputElement).value ||= demo[name];
     byId("lab-destinations", HTMLDetailsElement).open = demo.source === "";
   }
 

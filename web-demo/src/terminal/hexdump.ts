@@ -13,7 +13,9 @@ export function hexRows(bytes: Uint8Array, start: number, columns: number): HexR
   const rows: HexRow[] = [];
   for (let at = 0; at < bytes.length; at += columns) {
     const row = [...bytes.subarray(at, at + columns)];
-    const hex = row.map((byte, index) => `${index > 0 && index % 8 === 0 ? " " : ""}${byte.toString(16).padStart(2, "0")}`);
+    const hex = row.map(
+      (byte, index) => `${index > 0 && index % 8 === 0 ? " " : ""}${byte.toString(16).padStart(2, "0")}`,
+    );
     rows.push({
       offset: (start + at).toString(16).padStart(8, "0"),
       hex: hex.join(" ").padEnd(columns * 3 - 1 + Math.floor((columns - 1) / 8)),

@@ -87,7 +87,8 @@ export class TerminalPanel {
     await conversation.read((bytes) => this.#transcript.received(bytes));
     if (!conversation.closing) {
       this.#transcript.note("the destination has ended its direction");
-      if (!conversation.sendingEnded) this.#notice.say("The destination sends no more.", "You can still send, or close.");
+      if (!conversation.sendingEnded)
+        this.#notice.say("The destination sends no more.", "You can still send, or close.");
     }
     await conversation.socket.closed;
   }
