@@ -175,3 +175,45 @@ pub mod tungstenite {
         Ok(())
     }
 }
+
+pub mod muxgate {
+    use super::*;
+    use std::future::poll_fn;
+    use std::io::IoSlice;
+
+    use muxgate_core::Transport;
+    use muxgate_transport_native::WebSocketTransport;
+
+    fn open(io: TcpStream, client: bool) -> WebSocketTransport<TcpStream> {
+        if client {
+            WebSocketTransport::client(io, Bytes::new())
+        } else {
+            WebSocketTransport::server(io, Bytes::new())
+        }
+    }
+
+    pub async fn send(io: TcpStream, load: Load, source: &Source) -> Result<()> {
+        let mut socket = open(io, load.from_client);
+        for batch in 0..load.count / load.flush_every() {
+            let indices = batch * load.flush_every()..(batch + 1) * load.flush_every();
+            let mut slices: Vec<_> =
+                indices.flat_map(|index| source.message(load, index)).map(IoSlice::new).collect();
+            let mut rest = slices.as_mut_slice();
+            while !rest.is_empty() {
+                let n = poll_fn(|cx| socket.poll_write(cx, rest)).await?;
+                IoSlice::advance_slices(&mut rest, n);
+            }
+            poll_fn(|cx| socket.poll_flush(cx)).await?;
+        }
+        Ok(())
+    }
+
+    pub async fn receive(io: TcpStream, load: Load, sink: &mut Sink) -> Result<()> {
+        let mut socket = open(io, !load.from_client);
+        while sink.total < load.message * load.count {
+            let Some(piece) = poll_fn(|cx| socket.poll_read(cx)).await? else { break };
+            sink.take(piece);
+        }
+        Ok(())
+    }
+}

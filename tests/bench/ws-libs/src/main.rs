@@ -1,6 +1,6 @@
 //! Compares WebSocket libraries at moving binary messages over loopback TCP.
 //!
-//! `cargo run --release` prints a markdown table: medians of interleaved rounds.
+//! `cargo run --release` prints a markdown table: medians of interleaved rounds. Arguments choose libraries.
 
 mod libraries;
 
@@ -74,6 +74,7 @@ const CANDIDATES: &[Candidate] = &[
     ("tokio-websockets", |load| run(load, libraries::tokio_websockets::send, libraries::tokio_websockets::receive)),
     ("fastwebsockets", |load| run(load, libraries::fastwebsockets::send, libraries::fastwebsockets::receive)),
     ("tokio-tungstenite", |load| run(load, libraries::tungstenite::send, libraries::tungstenite::receive)),
+    ("muxgate", |load| run(load, libraries::muxgate::send, libraries::muxgate::receive)),
 ];
 
 fn main() -> Result<()> {
@@ -89,14 +90,17 @@ fn main() -> Result<()> {
 }
 
 fn compare(load: Load) -> Result<()> {
-    let mut samples = vec![Vec::new(); CANDIDATES.len()];
+    let chosen: Vec<String> = std::env::args().skip(1).collect();
+    let candidates: Vec<&Candidate> =
+        CANDIDATES.iter().filter(|(name, _)| chosen.is_empty() || chosen.iter().any(|c| c == name)).collect();
+    let mut samples = vec![Vec::new(); candidates.len()];
     for _ in 0..ROUNDS {
-        for ((_, candidate), samples) in CANDIDATES.iter().zip(&mut samples) {
+        for ((_, candidate), samples) in candidates.iter().zip(&mut samples) {
             samples.push(candidate(load)?);
         }
     }
     let direction = if load.from_client { "client to server (masked)" } else { "server to client" };
-    for ((name, _), samples) in CANDIDATES.iter().zip(&samples) {
+    for ((name, _), samples) in candidates.iter().zip(&samples) {
         println!(
             "| {direction} | {} KiB | {name} | {:.1} | {:.3} | {:.3} | {:.3} |",
             load.message / 1024,
