@@ -1,6 +1,7 @@
 //! The command line.
 
 #![expect(clippy::doc_markdown, reason = "these comments are help texts, which are not Markdown")]
+#![allow(rustdoc::bare_urls, rustdoc::broken_intra_doc_links, reason = "the same, for rustdoc")]
 
 use std::path::PathBuf;
 

@@ -1,5 +1,7 @@
 //! The gateway and the clients of Muxgate: what the binary `muxgate` is made of.
 
+#![forbid(unsafe_code)]
+
 pub mod cli;
 pub mod client;
 pub mod dial;

@@ -1,5 +1,7 @@
 //! `muxgate`: carries many TCP connections over one.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
 use clap::Parser;

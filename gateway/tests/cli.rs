@@ -195,3 +195,12 @@ fn an_unreachable_gateway_has_its_own_code() {
         assert_failure(&["forward", "127.0.0.1:0=a:1", "--via", &via], 4, "no session with the gateway");
     }
 }
+
+#[test]
+fn a_forward_for_the_whole_network_is_warned_about() {
+    let via = format!("tcp://127.0.0.1:{}", closed_port());
+    let (_, said) = failure(&["forward", "0.0.0.0:0=db.internal:1", "--via", &via]);
+    assert!(said.contains("other machines can reach 0.0.0.0:"), "{said}");
+    let (_, said) = failure(&["forward", "127.0.0.1:0=db.internal:1", "--via", &via]);
+    assert!(!said.contains("other machines"), "{said}");
+}

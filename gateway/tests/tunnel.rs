@@ -20,7 +20,12 @@ struct Muxgate {
 impl Muxgate {
     fn start(args: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_muxgate"));
-        command.args(args).env_remove("MUXGATE_TOKEN").env_remove("MUXGATE_LOG");
+        command.args(args);
+        Self::spawn(command)
+    }
+
+    fn spawn(mut command: Command) -> Self {
+        command.env_remove("MUXGATE_TOKEN").env_remove("MUXGATE_LOG");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
@@ -169,6 +174,27 @@ fn standard_output_ends_while_standard_input_goes_on() {
 }
 
 #[test]
+fn a_prompt_without_a_line_end_is_shown_at_once() {
+    let destination = destination(|mut stream| {
+        stream.write_all(b"login: ").unwrap();
+        let mut name = [0; 4];
+        stream.read_exact(&mut name).unwrap();
+        stream.write_all(&name).unwrap();
+    });
+    let (_gateway, via) = gateway("tcp://127.0.0.1:0", &[]);
+    let mut pipe = Muxgate::start(&["pipe", &destination.to_string(), "--via", &via]);
+    let mut output = pipe.child.stdout.take().unwrap();
+    let mut prompt = [0; 7];
+    output.read_exact(&mut prompt).unwrap();
+    assert_eq!(&prompt, b"login: ");
+    pipe.child.stdin.take().unwrap().write_all(b"root").unwrap();
+    let mut rest = String::new();
+    output.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "root");
+    pipe.assert_exit(0, "");
+}
+
+#[test]
 fn a_refusal_resets_the_program_and_is_told_once() {
     let (_gateway, via) = gateway("tcp://127.0.0.1:0", &["--deny", "*:9"]);
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
@@ -257,4 +283,45 @@ fn signals_end_a_gateway_in_good_order() {
         gateway.assert_exit(0, "");
         forward.assert_exit(4, "ended by the peer");
     }
+}
+
+#[test]
+fn tls_protects_both_kinds_of_listener() {
+    let destination = answers_at_the_end().to_string();
+    let directory = tempfile::tempdir().unwrap();
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let file = |name: &str, text: String| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (cert, key) = (file("cert.pem", made.cert.pem()), file("key.pem", made.signing_key.serialize_pem()));
+    for scheme in ["tls", "wss"] {
+        let listen = format!("{scheme}://127.0.0.1:0");
+        let (_gateway, url) = gateway(&listen, &["--cert", &cert, "--key", &key]);
+        let via = url.replace("127.0.0.1", "localhost");
+        let trusting = Muxgate::start(&["pipe", &destination, "--via", &via, "--ca", &cert]);
+        trusting.assert_exit(0, "");
+        Muxgate::start(&["pipe", &destination, "--via", &via]).assert_exit(4, "certificate");
+    }
+}
+
+#[test]
+fn a_gateway_that_ran_out_of_descriptors_recovers() {
+    let destination = answers_at_the_end().to_string();
+    let script = "ulimit -n 24; exec \"$0\" serve -v --listen tcp://127.0.0.1:0 --allow 127.0.0.1";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_muxgate")]);
+    let mut gateway = Muxgate::spawn(command);
+    let via = gateway.listening();
+    let address = via.strip_prefix("tcp://").unwrap();
+    let greedy: Vec<_> = (0..40).map(|_| TcpStream::connect(address).unwrap()).collect();
+    gateway.line("accepting failed");
+    let clients = greedy.len();
+    drop(greedy);
+    // Those that waited in the queue of the kernel get their turn, too.
+    (0..clients).for_each(|_| drop(gateway.line("session ended")));
+    let (pipe, output) = pipe(&destination, &via, b"later");
+    assert_eq!(output, b"answer to later");
+    pipe.assert_exit(0, "");
 }

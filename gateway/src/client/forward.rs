@@ -71,6 +71,9 @@ async fn bind_all(forwards: &[Forward]) -> Result<Vec<(Listener, Forward)>, Fail
         let failure = |error| Failure::new(Code::Listen, format!("cannot listen on {listen}: {error}"));
         for listener in listen.bind().await.map_err(failure)? {
             let listen = listener.local_address().map_err(failure)?;
+            if !listen.is_local().await.map_err(failure)? {
+                tracing::warn!("other machines can reach {listen}, and through it {destination}");
+            }
             listeners.push((listener, Forward { listen, destination: destination.clone() }));
         }
     }

@@ -2,11 +2,13 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, IoSlice};
+use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use muxgate_core::OpenError;
-use tokio::io::{AsyncWrite, Stdout};
+use tokio::fs::File;
+use tokio::io::AsyncWrite;
 
 use super::{Session, SessionSource};
 use crate::cli::PipeArgs;
@@ -45,7 +47,8 @@ async fn relay(args: &PipeArgs, session: &Session) -> Result<(), Failure> {
         OpenError::Connection(error) => Failure::lost(&error),
         error => Failure::new(Code::Refused, format!("{destination}: {}", Printable(&error.to_string()))),
     })?;
-    let local = tokio::io::join(tokio::io::stdin(), Output(tokio::io::stdout()));
+    let output = Output::take().map_err(|error| Failure::runtime("no standard output", &error))?;
+    let local = tokio::io::join(tokio::io::stdin(), output);
     Relay::new(local, channel).await.map_err(|error| match error {
         RelayError::Session(error) => Failure::lost(&error),
         error => Failure::new(Code::Runtime, format!("{destination}: {}", Printable(&error.to_string()))),
@@ -53,11 +56,27 @@ async fn relay(args: &PipeArgs, session: &Session) -> Result<(), Failure> {
 }
 
 /// Standard output that can be closed: whoever reads it sees the end while standard input lives on.
-struct Output(Stdout);
+///
+/// Tokio's own keeps back what follows the last line end, and an interactive program would wait for that for ever.
+struct Output(Option<File>);
+
+impl Output {
+    /// Takes the output away from the process: what is printed there from now on goes nowhere.
+    fn take() -> io::Result<Self> {
+        let nowhere = OpenOptions::new().write(true).open("/dev/null")?;
+        let output = io::stdout().as_fd().try_clone_to_owned()?;
+        rustix::stdio::dup2_stdout(nowhere)?;
+        Ok(Self(Some(File::from_std(output.into()))))
+    }
+
+    fn open(&mut self) -> io::Result<Pin<&mut File>> {
+        self.0.as_mut().map(Pin::new).ok_or_else(|| io::ErrorKind::BrokenPipe.into())
+    }
+}
 
 impl AsyncWrite for Output {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
+        self.open()?.poll_write(cx, bytes)
     }
 
     fn poll_write_vectored(
@@ -65,16 +84,20 @@ impl AsyncWrite for Output {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write_vectored(cx, slices)
+        self.open()?.poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
+        self.open()?.poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(Pin::new(&mut self.0).poll_flush(cx))?;
-        let nowhere = OpenOptions::new().write(true).open("/dev/null")?;
-        Poll::Ready(rustix::stdio::dup2_stdout(nowhere).map_err(io::Error::from))
+        ready!(self.as_mut().poll_flush(cx))?;
+        self.0 = None;
+        Poll::Ready(Ok(()))
     }
 }

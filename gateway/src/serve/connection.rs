@@ -149,3 +149,63 @@ async fn answer(incoming: Incoming, gateway: Arc<Gateway>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failure fails the test")]
+    use std::io::ErrorKind;
+
+    use clap::Parser;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::sync::Semaphore;
+    use tokio::time::{Instant, sleep};
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn gateway(more: &[&str]) -> Arc<Gateway> {
+        let command = ["muxgate", "serve", "--listen", "ws://127.0.0.1:0"].iter().chain(more);
+        let Command::Serve(args) = Cli::try_parse_from(command).unwrap().command else { unreachable!() };
+        Arc::new(Gateway::new(&args).unwrap())
+    }
+
+    fn permit() -> OwnedSemaphorePermit {
+        Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_says_nothing_is_cut() {
+        let (_client, io) = duplex(1024);
+        let began = Instant::now();
+        let error = start(io, true, permit(), &gateway(&[])).await.unwrap_err();
+        assert_eq!((error.kind(), began.elapsed()), (ErrorKind::TimedOut, HANDSHAKE_LIMIT));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_dribbles_is_cut_as_early() {
+        let (mut client, io) = duplex(1024);
+        let dribble = async {
+            for byte in b"GET /jet/jmux HTTP/1.1\r\nHost: a\r\n".iter().cycle() {
+                client.write_all(&[*byte]).await.unwrap();
+                sleep(Duration::from_secs(1)).await;
+            }
+        };
+        let began = Instant::now();
+        let gateway = gateway(&[]);
+        let error = tokio::select! {
+            result = start(io, true, permit(), &gateway) => result.unwrap_err(),
+            () = dribble => unreachable!(),
+        };
+        assert_eq!((error.kind(), began.elapsed()), (ErrorKind::TimedOut, HANDSHAKE_LIMIT));
+    }
+
+    #[tokio::test]
+    async fn sessions_without_websocket_count_too() {
+        let gateway = gateway(&["--max-sessions", "1"]);
+        let held = gateway.admission.sessions.try_acquire().unwrap();
+        let (mut client, io) = duplex(1024);
+        start(io, false, permit(), &gateway).await.unwrap_err();
+        assert_eq!(client.read(&mut [0]).await.unwrap(), 0, "it was closed");
+        drop(held);
+    }
+}
