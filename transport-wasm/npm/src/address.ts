@@ -24,7 +24,7 @@ function split(address: string): SocketAddress {
 
 /** International names in the form that DNS knows. */
 function toAscii(hostname: string): string {
-  if (/^[\x21-\x7e]*$/.test(hostname)) return hostname;
+  if (/^[\x00-\x7f]*$/.test(hostname)) return hostname;
   try {
     return new URL(`http://${hostname}`).hostname;
   } catch {

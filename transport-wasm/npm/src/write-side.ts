@@ -23,7 +23,9 @@ export class WriteSide {
   readonly #events: WriteEvents;
   readonly #ended = new Deferred<void>();
   #controller!: WritableStreamDefaultController;
-  #writing: Promise<void> | undefined;
+  /** Chunks that were written and not taken. */
+  #pending = 0;
+  #finishing = false;
 
   constructor(opening: Promise<Channel>, highWaterMark = HIGH_WATER_MARK, events: WriteEvents) {
     this.#opening = opening;
@@ -37,13 +39,20 @@ export class WriteSide {
         close: () => this.#end(),
         abort: (reason) => events.aborted(reason),
       },
-      { highWaterMark, size: sizeOf },
+      {
+        highWaterMark,
+        // Called for each write at once, while the sink sees it only when the ones before are done.
+        size: (chunk) => {
+          this.#pending++;
+          return sizeOf(chunk);
+        },
+      },
     );
   }
 
   /** Nothing that was written waits. */
   get idle(): boolean {
-    return this.#writing === undefined;
+    return this.#pending === 0;
   }
 
   /** Ends the direction behind everything that was written. Never rejects. */
@@ -51,8 +60,8 @@ export class WriteSide {
     if (this.done) return;
     if (this.stream.locked) {
       // Only its writer may close the stream; the direction can end all the same.
-      while (this.#writing) await this.#writing.catch(() => {});
-      await this.#end().catch(() => {});
+      this.#finishing = true;
+      this.#endIfIdle();
     } else {
       // Fails if it is being closed already.
       this.stream.close().catch(() => {});
@@ -66,15 +75,7 @@ export class WriteSide {
     this.#controller.error(reason);
   }
 
-  #write(chunk: unknown): Promise<void> {
-    const writing = this.#push(chunk).finally(() => {
-      this.#writing = undefined;
-    });
-    this.#writing = writing;
-    return writing;
-  }
-
-  async #push(chunk: unknown): Promise<void> {
+  async #write(chunk: unknown): Promise<void> {
     try {
       let bytes = toBytes(chunk);
       const channel = await this.#opening;
@@ -92,7 +93,15 @@ export class WriteSide {
       const reason = toSocketError(error);
       if (reason instanceof TypeError && !(reason instanceof SocketError)) this.#events.aborted(reason);
       throw reason;
+    } finally {
+      this.#pending--;
+      this.#endIfIdle();
     }
+  }
+
+  #endIfIdle(): void {
+    // Fails if the socket could not be opened, which ends this side too.
+    if (this.#finishing && this.idle) this.#end().catch(() => {});
   }
 
   async #end(): Promise<void> {
