@@ -67,7 +67,7 @@ pub(super) struct Tunnel {
     pub(super) forwards: Forwards,
     /// Those behind come first.
     processes: Vec<Running>,
-    /// The first process tells about its session when it ends.
+    /// The first process is a gateway that tells about its session when it ends.
     statistics: bool,
 }
 
@@ -87,8 +87,11 @@ impl Tunnel {
             return Ok(Figures::new());
         }
         // The client first: it takes leave, and the gateway's session ends in good order.
-        let said: Vec<_> = self.processes.into_iter().rev().map(Running::end).collect::<Result<_>>()?;
-        statistics::of(&said.concat())
+        let mut said = Vec::new();
+        for process in self.processes.into_iter().rev() {
+            said = process.end()?;
+        }
+        statistics::of(&said)
     }
 }
 
