@@ -201,13 +201,13 @@ impl RecvWindow {
             return Err(Overrun);
         }
         let overrun = after.saturating_sub(self.granted.max(self.received));
-        let held_back = self.was_held_back(now, after);
+        let waited_for = self.was_held_back(now, after).then(|| self.backlog());
         self.received = after;
         if after >= self.granted {
             self.growth.exhausted_at = now;
         }
         self.messages = self.messages.saturating_add(ends_message.into());
-        self.adapt(held_back, budget);
+        self.adapt(waited_for, budget);
         self.settle(budget);
         Ok(overrun)
     }
@@ -216,7 +216,10 @@ impl RecvWindow {
     pub(crate) fn consume(&mut self, len: usize, budget: &mut Budget) {
         debug_assert!(len as u64 <= self.backlog(), "{len} bytes consumed of {}", self.backlog());
         self.consumed = (self.consumed + len as u64).min(self.received);
-        self.growth.least_backlog = self.growth.least_backlog.min(self.backlog());
+        // In its first moments every window is empty, however slow the reader.
+        if self.received - self.growth.since >= self.window.into() {
+            self.growth.least_backlog = self.growth.least_backlog.min(self.backlog());
+        }
         self.settle(budget);
     }
 
@@ -244,6 +247,11 @@ impl RecvWindow {
     #[must_use = "credit that is granted must be sent"]
     pub(crate) fn grant(&mut self, now: Timestamp, budget: &mut Budget) -> Grant {
         self.yield_to(budget);
+        if self.due().is_none() {
+            // The window has just become smaller: what is left to grant is not worth a message.
+            self.settle(budget);
+            return Grant { total: 0, parts: 1 };
+        }
         let total = self.owed();
         if self.growth.lifted.is_none() {
             let reached_at = (self.received >= self.granted).then_some(self.growth.exhausted_at);
@@ -285,18 +293,20 @@ impl RecvWindow {
         held_back
     }
 
-    /// Doubles the window of a channel that is worth it, halves that of a reader that falls behind.
-    fn adapt(&mut self, held_back: bool, budget: &mut Budget) {
+    /// Doubles the window of a channel that is worth it, halves that of a reader that falls behind. `held_back` is the
+    /// reader's backlog when the first byte arrived for which the peer had to wait.
+    fn adapt(&mut self, held_back: Option<u64>, budget: &mut Budget) {
         let window = u64::from(self.window);
         let much_used = self.received - self.growth.since >= MUCH_USED * window;
-        if !held_back && !much_used {
+        if held_back.is_none() && !much_used {
             return;
         }
         let least_backlog = std::mem::replace(&mut self.growth.least_backlog, u64::MAX);
+        let backlog = held_back.unwrap_or(least_backlog);
         self.growth.since = self.received;
-        if least_backlog >= window / 2 {
+        if backlog >= window / 2 {
             self.window = (self.window / 2).max(self.base);
-        } else if least_backlog < window / 4 && (held_back || self.window < BULK_WINDOW) {
+        } else if backlog < window / 4 && (held_back.is_some() || self.window < BULK_WINDOW) {
             self.window = budget.grown(self.window);
         }
     }

@@ -5,3 +5,4 @@ pub mod clock;
 pub mod executor;
 pub mod process;
 pub mod scripted;
+pub mod simulator;

@@ -186,6 +186,22 @@ fn a_slow_reader_grows_nothing() {
     }
 }
 
+/// Its first bytes were taken at once, as the queue was empty: that says nothing of the reader.
+#[test]
+fn a_reader_that_is_slow_from_its_beginning_grows_nothing() {
+    let mut it = Fixture::new(64 * KIB);
+    it.receive(millis(0), KIB);
+    it.consume(KIB);
+    for step in 1..1000 {
+        it.receive(millis(step), u32::try_from(it.window.credit()).expect("a window is a u32"));
+        it.consume(KIB);
+        if it.window.due().is_some() {
+            it.grant(millis(step));
+        }
+        assert_eq!(it.window.window(), 64 * KIB);
+    }
+}
+
 #[test]
 fn a_reader_that_falls_behind_shrinks_to_its_base() {
     let mut it = Fixture::new(64 * KIB);
@@ -323,6 +339,24 @@ fn under_pressure_a_large_window_gives_way_to_newcomers() {
     }
     assert_eq!(it.window.window(), 2 << 20, "half of it was enough");
     assert!(!it.budget.is_pressed());
+}
+
+#[test]
+fn a_window_that_gives_way_grants_nothing_that_is_not_worth_a_message() {
+    let config = Config { budget: 1 << 20, base_window: 64 * KIB, ..Config::default() };
+    let mut it = Fixture::with(&config);
+    it.round(millis(100), millis(100));
+    it.receive(millis(200), 1);
+    it.consume(1);
+    assert_eq!((it.window.window(), it.grant(millis(200))), (128 * KIB, u64::from(64 * KIB + 1)));
+    while !it.budget.is_pressed() {
+        let _window = RecvWindow::new(&config, &mut it.budget, FRAME);
+    }
+    it.receive(millis(201), 70 * KIB);
+    it.consume(70 * KIB);
+    assert!(it.window.due().is_some());
+    assert_eq!(it.grant(millis(201)), 0, "six of seventy are left to grant");
+    assert_eq!((it.window.window(), it.window.due()), (64 * KIB, None));
 }
 
 /// h2 334: what a channel held comes back when its reader is dropped with unread data.

@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::exchange::digest_of;
+use super::exchange::{Pattern, digest_of};
 
 /// A listener and what happens to each connection. Dropping it ends both.
 #[derive(Debug)]
@@ -52,7 +52,18 @@ impl Destination {
         .await
     }
 
-    /// Says what it received, once the client has ended its direction.
+    /// Sends the first `length` bytes of [`Pattern`], and ends.
+    pub async fn pattern(length: usize) -> Self {
+        Self::start(move |mut stream| async move {
+            for piece in Pattern::new(length) {
+                stream.write_all(&piece).await?;
+            }
+            stream.shutdown().await
+        })
+        .await
+    }
+
+    /// Sends the SHA-256 of what it received, once the client has ended its direction.
     pub async fn answer_after_end() -> Self {
         Self::start(|mut stream| async move {
             let received = digest_of(&mut stream).await?;

@@ -1,29 +1,33 @@
 //! Programs of others.
 
 use std::env;
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use tokio::io::AsyncReadExt;
 use tokio::process::{Child, Command};
 
 use super::exchange::{Digest, digest_of};
-
-/// Where Debian keeps servers, some of which are in nobody's path.
-const SERVERS: [&str; 3] = ["/usr/local/bin", "/usr/sbin", "/sbin"];
 
 /// Where `name` is installed. `None` only on a machine of a developer: the scenario is skipped, and that is said.
 #[must_use]
 pub fn installed(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let folders = env::split_paths(&path).chain(SERVERS.iter().map(PathBuf::from));
-    let found = folders.map(|folder| folder.join(name)).find(|file| file.is_file());
+    let found = env::split_paths(&path).chain(of_servers()).map(|folder| folder.join(name)).find(|file| file.is_file());
     if found.is_none() {
         assert!(env::var_os("CI").is_none(), "{name} is missing: `cargo xtask setup` installs it");
         // Not through a macro, which the test harness would silence.
         writeln!(io::stderr(), "SKIPPED: a scenario needs {name}, which is not installed").expect("there is an output");
     }
     found
+}
+
+/// Where Debian keeps servers, out of the path of users: system services, and databases by their version.
+fn of_servers() -> impl Iterator<Item = PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    ["/usr/sbin".into(), "/sbin".into()].into_iter().chain(versions.map(|version| version.path().join("bin")))
 }
 
 /// A running `curl`.
@@ -47,7 +51,13 @@ impl Curl {
         Self::start(&[&["--upload-file", &file.to_string_lossy()], args].concat())
     }
 
-    /// Waits for its end: the exit code, and what the body was.
+    /// Waits until the body has begun.
+    pub async fn begun(&mut self) {
+        let body = self.0.stdout.as_mut().expect("standard output is a pipe");
+        body.read_u8().await.expect("there should be a body");
+    }
+
+    /// Waits for its end: the exit code, and what the body was, or what was left of it.
     pub async fn digest(mut self) -> (Option<i32>, Digest) {
         let body = self.0.stdout.take().expect("standard output is a pipe");
         let digest = digest_of(body).await.expect("a pipe can be read");

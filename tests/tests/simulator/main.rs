@@ -1,0 +1,6 @@
+//! Flow control under virtual time: what every run must keep to, and what it achieves on paths that are known.
+
+mod memory;
+mod seeds;
+mod sharing;
+mod throughput;
