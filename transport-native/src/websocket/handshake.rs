@@ -5,7 +5,7 @@ use std::io;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::BytesMut;
-use http::header::{self, HeaderMap};
+use http::header::{self, HeaderMap, HeaderName};
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
@@ -51,6 +51,7 @@ fn explain(status: u16) -> String {
         401 => "the gateway wants a valid token; is it missing, expired, or used before?",
         403 => "the gateway does not allow this client to connect; ask who runs it",
         404 => "nothing is at this path; gateways listen at /jet/jmux",
+        426 => "the gateway did not see the upgrade; is there a proxy that does not pass WebSockets on?",
         429 => "too many connections from here; try again later",
         502..=504 => "the gateway takes no connections at the moment; try again later",
         _ => "the server refuses to upgrade to WebSocket",
@@ -111,29 +112,26 @@ fn check_response(input: &[u8], accept: &str) -> Result<Option<usize>, UpgradeEr
         Err(_) => return Err(UpgradeError::Invalid("its answer is not HTTP")),
     };
     match response.code {
-        Some(101) => {}
-        status => return Err(UpgradeError::Refused { status: status.unwrap_or_default() }),
+        Some(101) => check_upgrade(response.headers, accept).map(|()| Some(end)),
+        status => Err(UpgradeError::Refused { status: status.unwrap_or_default() }),
     }
-    let has = |name: header::HeaderName, value: &str| {
-        response.headers.iter().any(|header| {
-            header.name.eq_ignore_ascii_case(name.as_str())
-                && header
-                    .value
-                    .split(|&byte| byte == b',')
-                    .any(|part| part.trim_ascii().eq_ignore_ascii_case(value.as_bytes()))
-        })
+}
+
+/// The four rules that a client checks.
+fn check_upgrade(headers: &[httparse::Header<'_>], accept: &str) -> Result<(), UpgradeError> {
+    let values = |name: HeaderName| {
+        let named = headers.iter().filter(move |header| header.name.eq_ignore_ascii_case(name.as_str()));
+        named.flat_map(|header| header.value.split(|&byte| byte == b',')).map(<[u8]>::trim_ascii)
     };
+    let has = |name, expected: &str| values(name).any(|value| value.eq_ignore_ascii_case(expected.as_bytes()));
     if !has(header::UPGRADE, "websocket") || !has(header::CONNECTION, "upgrade") {
         return Err(UpgradeError::Invalid("it did not upgrade the connection"));
     }
-    let accepts = |header: &httparse::Header<'_>| header.value == accept.as_bytes();
-    let name = header::SEC_WEBSOCKET_ACCEPT;
-    if !response.headers.iter().any(|header| header.name.eq_ignore_ascii_case(name.as_str()) && accepts(header)) {
+    if !values(header::SEC_WEBSOCKET_ACCEPT).any(|value| value == accept.as_bytes()) {
         return Err(UpgradeError::Invalid("its answer is to another request"));
     }
-    if response.headers.iter().any(|header| header.name.eq_ignore_ascii_case(header::SEC_WEBSOCKET_EXTENSIONS.as_str()))
-    {
+    if values(header::SEC_WEBSOCKET_EXTENSIONS).next().is_some() {
         return Err(UpgradeError::Invalid("it uses an extension that was not offered"));
     }
-    Ok(Some(end))
+    Ok(())
 }

@@ -100,7 +100,7 @@ where
         }
     }
 
-    /// Answers in good order what came between the data, as far as the socket takes it at once.
+    /// Sends what goes between the messages, as far as the socket takes it at once.
     fn send_control(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         match self.writer.poll_control(cx, Pin::new(&mut self.io)) {
             Poll::Ready(result) => result,
@@ -137,11 +137,16 @@ where
         Poll::Pending
     }
 
+    /// Reads no more and sends a close frame. A peer that has gone without waiting for it is no news.
+    fn refuse_more(&mut self, cx: &mut Context<'_>, code: Option<u16>, text: &str) {
+        self.ended = true;
+        self.writer.close(code, text);
+        let _ = self.send_control(cx);
+    }
+
     /// The peer closes: returns its close frame, and says whether the end is a good one.
     fn end(&mut self, cx: &mut Context<'_>, reason: Option<&CloseReason>) -> io::Result<()> {
-        self.ended = true;
-        self.writer.close(reason.map(|reason| reason.code), "");
-        self.send_control(cx)?;
+        self.refuse_more(cx, reason.map(|reason| reason.code), "");
         match reason {
             None | Some(CloseReason { code: NORMAL | GOING_AWAY, .. }) => Ok(()),
             Some(CloseReason { code, text }) => Err(io::Error::new(
@@ -167,9 +172,7 @@ where
                     self.input = ready!(self.poll_input(cx))?;
                 }
                 Err(violation) => {
-                    self.ended = true;
-                    self.writer.close(Some(violation.code), violation.text);
-                    self.send_control(cx)?;
+                    self.refuse_more(cx, Some(violation.code), violation.text);
                     return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, violation.text)));
                 }
             }
@@ -186,9 +189,13 @@ where
         Pin::new(&mut self.io).poll_flush(cx)
     }
 
+    /// Sends a close frame. The connection below is ended by whoever has both sent and seen one.
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.writer.close(Some(NORMAL), "");
         ready!(self.poll_flush(cx))?;
-        Pin::new(&mut self.io).poll_shutdown(cx)
+        if self.ended || self.writer.is_inside_message() {
+            return Pin::new(&mut self.io).poll_shutdown(cx);
+        }
+        Poll::Ready(Ok(()))
     }
 }

@@ -57,9 +57,14 @@ impl Writer {
         Self { masks, out: Vec::new(), sent: 0, promised: 0, ping: false, pong: None, close: None, closed: false }
     }
 
-    /// Asks the peer for a sign of life. Says whether it can be sent now: nothing goes between the parts of a message.
+    /// A message is partly sent, so no control frame can be, and a close frame will never be if nobody writes the rest.
+    pub(super) fn is_inside_message(&self) -> bool {
+        self.promised > 0
+    }
+
+    /// Asks the peer for a sign of life. Says whether that can be sent now.
     pub(super) fn ping(&mut self) -> bool {
-        self.ping = self.promised == 0;
+        self.ping = !self.is_inside_message();
         self.ping
     }
 
@@ -194,7 +199,7 @@ impl Writer {
     where
         W: AsyncWrite + ?Sized,
     {
-        if self.promised > 0 {
+        if self.is_inside_message() {
             return Poll::Ready(Ok(()));
         }
         self.queue_control()?;

@@ -136,6 +136,29 @@ async fn a_close_frame_is_the_end() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_peer_that_closes_and_goes_ended_well() -> Result<()> {
+    let (mut ours, mut theirs) = server_and_client();
+    theirs.send(Message::close(Some(CloseCode::NORMAL_CLOSURE), "")).await.map_err(Error::other)?;
+    drop(theirs);
+    assert_eq!(read(&mut ours).await?, None, "that the answer reaches nobody is no error");
+    Ok(())
+}
+
+#[tokio::test]
+async fn after_our_close_frame_the_rest_of_the_peer_still_arrives() -> Result<()> {
+    let (near, far) = duplex(64 * 1024);
+    let mut near = WebSocketTransport::client(near, Bytes::new());
+    let mut far = WebSocketTransport::server(far, Bytes::new());
+    close(&mut near).await?;
+    write(&mut far, b"the rest").await?;
+    assert_eq!(read(&mut far).await?, None);
+    close(&mut far).await?;
+    assert_eq!(read_exact(&mut near, 8).await?, b"the rest");
+    assert_eq!(read(&mut near).await?, None);
+    Ok(())
+}
+
+#[tokio::test]
 async fn another_close_code_is_an_error_that_names_it() -> Result<()> {
     let (mut ours, mut theirs) = server_and_client();
     theirs.send(Message::close(Some(CloseCode::POLICY_VIOLATION), "no\n")).await.map_err(Error::other)?;
