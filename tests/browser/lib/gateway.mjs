@@ -6,6 +6,10 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
+/** Those that run: none may outlive the tests. */
+const children = new Set();
+process.once("exit", () => children.forEach((child) => child.kill("SIGKILL")));
+
 const BINARY = process.env.MUXGATE_BIN ?? fileURLToPath(new URL("../../../target/debug/muxgate", import.meta.url));
 
 /** Starts a gateway on `port` (0: a free one), for pages of `origin`, with more arguments of `serve`. */
@@ -24,7 +28,8 @@ class Gateway {
 
   constructor(child) {
     this.#child = child;
-    process.once("exit", () => child.kill("SIGKILL"));
+    children.add(child);
+    child.once("exit", () => children.delete(child));
   }
 
   get port() {
