@@ -46,7 +46,7 @@ fn passed(line: &str) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
+mod unit {
     use super::passed;
 
     #[test]
