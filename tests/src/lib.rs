@@ -2,6 +2,7 @@
 //! executor, and real processes.
 
 pub mod clock;
+pub mod conformance;
 pub mod executor;
 pub mod process;
 pub mod scripted;
