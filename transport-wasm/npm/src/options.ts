@@ -29,7 +29,10 @@ export interface TunnelOptions {
   tokenIn?: "subprotocol" | "query" | undefined;
   /** More WebSocket subprotocols to offer, for a proxy on the way that wants one. */
   protocols?: string | readonly string[] | undefined;
-  /** The most that one connection may have on its way or unread, in bytes; 8 MiB. */
+  /**
+   * The most that one connection may have on its way or unread, in bytes: what arrives waits behind it. By default it follows
+   * from how long the WebSocket takes to open, from 384 KiB for a near gateway to 8 MiB for one that is 250 ms away.
+   */
   window?: number | undefined;
   /** The most that all connections may have unread, in bytes; 16 MiB. The page needs little more memory. */
   budget?: number | undefined;
@@ -48,7 +51,7 @@ export interface TunnelOptions {
 /** Options with every default filled in. */
 export interface Settings extends TunnelOptions {
   url: URL;
-  window: number;
+  window: number | undefined;
   budget: number;
   openTimeout: number;
   reconnect: boolean;
@@ -60,8 +63,8 @@ export function settings(options: TunnelOptions): Settings {
   return {
     ...options,
     url: gatewayUrl(options?.url),
-    window: bytes("window", options.window, 8 * MIB),
-    budget: bytes("budget", options.budget, 16 * MIB),
+    window: options.window === undefined ? undefined : bytes("window", options.window),
+    budget: bytes("budget", options.budget ?? 16 * MIB),
     openTimeout: options.openTimeout ?? 30_000,
     reconnect: options.reconnect ?? true,
   };
@@ -84,8 +87,14 @@ function gatewayUrl(text: string | URL | undefined): URL {
   return url;
 }
 
-function bytes(name: string, value: number | undefined, missing: number): number {
-  const number = value ?? missing;
+/** The window for a gateway whose WebSocket took so many milliseconds to open, which are two round trips and more. */
+export function windowFor(milliseconds: number): number {
+  // 16 KiB in a millisecond, or 32 in a round trip's: 260 Mbit/s. Less than 384 KiB slows a near gateway down; more than
+  // 8 MiB would be half of the budget.
+  return Math.round(Math.min(Math.max(milliseconds * 16 * 1024, 384 * 1024), 8 * MIB));
+}
+
+function bytes(name: string, number: number): number {
   // Less than 16 KiB stalls with deployed gateways; more than 1 GiB is no page's memory.
   if (number >= 16 * 1024 && number <= 1024 * MIB) return Math.floor(number);
   throw new SocketError("INVALID_OPTION", `the option ${name} is not between 16 KiB and 1 GiB`);

@@ -4,7 +4,7 @@ import { currentToken, dial } from "./dial.js";
 import { loadEngine, type WasmLoader } from "./engine.js";
 import { SocketError, toSocketError } from "./error.js";
 import type { Channel, Session } from "./generated/muxgate.js";
-import { settings, type Settings, type TunnelOptions } from "./options.js";
+import { settings, windowFor, type Settings, type TunnelOptions } from "./options.js";
 import { TunnelSocket } from "./socket.js";
 import { noTunnelStats, tunnelStats } from "./stats.js";
 import type { Socket, SocketAddress, SocketOptions, Tunnel, TunnelState, TunnelStats } from "./types.js";
@@ -89,8 +89,9 @@ export class GatewayTunnel extends EventTarget implements Tunnel {
     try {
       // The module first: a WebSocket has to be taken over as soon as it is open.
       const [SessionClass, token] = await Promise.all([loadEngine(this.#loader), currentToken(this.#settings)]);
+      const begin = performance.now();
       const socket = await dial(this.#settings, token, signal);
-      const { budget, window, openTimeout } = this.#settings;
+      const { budget, window = windowFor(performance.now() - begin), openTimeout } = this.#settings;
       const session = new SessionClass(socket, budget, window, openTimeout);
       if (signal.aborted) {
         session.abort();
