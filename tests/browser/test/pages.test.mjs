@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 
 import { digest, echo, listen } from "../lib/destinations.mjs";
+import { startGateway } from "../lib/gateway.mjs";
 import { stage } from "../lib/stage.mjs";
 
 const scene = stage();
@@ -113,4 +117,25 @@ test("the default tunnel, and the alias of cloudflare:sockets", async () => {
   }, [scene.gateway.url, port]);
   const remoteAddress = `127.0.0.1:${port}`;
   assert.deepEqual(outcome, { unconfigured: "INVALID_OPTION", remoteAddress, closed: ["closed", "resolved"] });
+});
+
+test("a token in the URL, right and wrong", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "muxgate-token-"));
+  const file = join(folder, "token");
+  writeFileSync(file, "the-secret+of/test=long~enough\n", { mode: 0o600 });
+  const gateway = await startGateway({ origin: scene.origin, args: ["--token-file", file] });
+  const port = await listen(echo);
+  const outcomes = await scene.page.evaluate(async ([url, port]) => {
+    const { createTunnel } = await import("/muxgate/index.js");
+    const outcome = async (token) => {
+      const tunnel = createTunnel({ url, token: async () => token, tokenIn: "query" });
+      const opened = await tunnel.connect({ hostname: "127.0.0.1", port }).opened.then(() => "opened", ({ code }) => code);
+      await tunnel.close();
+      return opened;
+    };
+    return [await outcome("the-secret+of/test=long~enough"), await outcome("another"), await outcome(undefined)];
+  }, [gateway.url, port]);
+  assert.deepEqual(outcomes, ["opened", "TUNNEL_FAILED", "TUNNEL_FAILED"]);
+  await gateway.kill();
+  rmSync(folder, { recursive: true });
 });
