@@ -10,6 +10,7 @@ mod muxgate;
 mod observe;
 mod port;
 mod program;
+mod raw;
 mod tools;
 
 use std::pin::pin;
@@ -24,6 +25,7 @@ pub use muxgate::{Certificates, Forward, Gateway, code, muxgate, pipe};
 pub use observe::{descriptors, raise_descriptor_limit, resident};
 pub use port::ReservedPort;
 pub use program::Program;
+pub use raw::{RawSession, request, status, upgrade};
 pub use tools::{Curl, installed};
 
 /// Longest time of a scenario. Ten times what the longest takes on two slow cores.

@@ -8,6 +8,9 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 
+/// Lines of standard error that a failed test shows.
+const SHOWN: usize = 40;
+
 /// A running program whose standard error is read line by line.
 ///
 /// Dropping it kills it.
@@ -58,10 +61,18 @@ impl Program {
     /// Waits until `count` lines of standard error contain `text`, and returns them.
     pub async fn lines(&self, text: &str, count: usize) -> Vec<String> {
         let mut said = self.said.clone();
-        let with_text = |lines: &Vec<String>| lines.iter().filter(|line| line.contains(text)).count() >= count;
-        let lines = said.wait_for(with_text).await;
-        let missing = format!("{} ended without saying {text:?}", self.name);
-        lines.expect(&missing).iter().filter(|line| line.contains(text)).cloned().collect()
+        let (mut seen, mut found) = (0, Vec::new());
+        loop {
+            let lines = said.borrow_and_update();
+            found.extend(lines[seen..].iter().filter(|line| line.contains(text)).cloned());
+            seen = lines.len();
+            drop(lines);
+            if found.len() >= count {
+                return found;
+            }
+            let missing = format!("{} ended without saying {text:?}", self.name);
+            said.changed().await.expect(&missing);
+        }
     }
 
     /// Waits for a line of standard error that contains `text`.
@@ -97,7 +108,9 @@ impl Program {
 impl Drop for Program {
     fn drop(&mut self) {
         if thread::panicking() {
-            eprintln!("--- {} said:\n{}\n---", self.name, self.said());
+            let said = self.said.borrow();
+            let last = said[said.len().saturating_sub(SHOWN)..].join("\n");
+            eprintln!("--- {} said {} lines, at last:\n{last}\n---", self.name, said.len());
         }
     }
 }
