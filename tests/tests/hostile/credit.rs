@@ -1,6 +1,7 @@
 //! Credit that is too much, too little, or not there.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io::IoSlice;
 use std::rc::Rc;
@@ -8,7 +9,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::AsyncReadExt;
-use muxgate_core::{ChannelStream, Config, ConnectionError, ReadError, WriteError, server};
+use muxgate_core::frame::Frame;
+use muxgate_core::session::Session;
+use muxgate_core::{ChannelStream, Config, ConnectionError, ReadError, Timestamp, WriteError, server};
 use muxgate_tests::scripted::{MAX_PACKET, Rig, WINDOW, adjust, close, data, eof, open, open_with};
 
 /// The largest payload of the frames that this script sends.
@@ -155,6 +158,34 @@ fn h22_single_bytes_on_an_unread_channel_cost_what_they_are() {
     assert!(rig.run(poll_fn(|cx| reader.poll_fill(cx))).expect("it is there"));
     let pieces = reader.slices(&mut [IoSlice::new(&[]); 1000]);
     assert!(pieces <= 20, "{pieces} pieces in memory");
+}
+
+/// A few bytes of each large buffer that was read would keep all of them in memory.
+#[test]
+fn h22_much_unread_data_does_not_keep_the_buffers_it_came_in() {
+    const PIECE: usize = 8192;
+    let mut session = Session::new(Config::default(), true, tracing::Span::none());
+    let buffer = Bytes::from(vec![0; 256 * 1024]);
+    let mut fed = Vec::new();
+    for number in 0..20 {
+        session.handle_frame(Timestamp::ZERO, open(number)).expect("it is sound");
+        let (id, _) = session.next_request().expect("it was asked for");
+        session.accept(id).expect("the session lives");
+        for _ in 0..20 {
+            let frame = Frame::Data { recipient: id, payload: buffer.slice(..PIECE), rest: 0 };
+            session.handle_frame(Timestamp::ZERO, frame).expect("it is sound");
+        }
+        fed.push(id);
+    }
+    let mut shared = 0;
+    for id in fed {
+        let mut pieces = VecDeque::new();
+        session.read(id, &mut pieces).expect("the session lives");
+        let of_buffer = pieces.iter().filter(|piece| buffer.as_ptr_range().contains(&piece.as_ptr()));
+        shared += of_buffer.map(Bytes::len).sum::<usize>();
+    }
+    assert!(shared > 0, "a little is passed on without copying");
+    assert!(shared <= 2 * 1024 * 1024 + PIECE, "{shared} bytes");
 }
 
 #[test]

@@ -132,6 +132,21 @@ fn h12_opens_that_nobody_accepts_fill_the_backlog_and_then_the_patience() {
     assert!(matches!(rig.outcome(), Some(Err(ConnectionError::Protocol(_)))));
 }
 
+#[test]
+fn h12_the_backlog_is_free_again_for_whatever_was_answered() {
+    let (mut rig, mut acceptor) = Rig::server(Config { backlog: 1, ..Config::default() });
+    for number in 0..10 {
+        rig.send([open(number)]);
+        let incoming = rig.run(acceptor.accept()).expect("it is not refused");
+        match number % 3 {
+            0 => drop(incoming.accept().expect("the session lives")),
+            1 => incoming.reject(ReasonCode::ConnectionRefused, ""),
+            _ => drop(incoming),
+        }
+    }
+    assert_eq!(acceptor.stats().glitches, 0);
+}
+
 /// A peer that provokes answers and does not read them is let go, before they cost much.
 #[test]
 fn h12_h26_answers_that_are_not_read_end_the_session() {
