@@ -4,10 +4,16 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use futures::future::join_all;
-use muxgate_tests::process::{Certificates, Curl, Forward, Gateway, HttpServer, Pattern, code, scenario};
+use muxgate_tests::process::{
+    Certificates, Curl, Forward, Gateway, HttpServer, Pattern, Program, code, muxgate, scenario,
+};
 use tempfile::TempDir;
 
 const LARGE: usize = 100_000_000;
+
+fn temporary() -> TempDir {
+    tempfile::tempdir().expect("there is room for temporary files")
+}
 
 /// A file with the pattern in it.
 fn file(directory: &TempDir, length: usize) -> std::path::PathBuf {
@@ -29,7 +35,7 @@ async fn upload(through: SocketAddr, method: &str, file: &Path, length: usize) {
 
 /// 100 MB each way, one after the other and then at once.
 async fn transfers(through: SocketAddr) {
-    let directory = tempfile::tempdir().expect("there is room for temporary files");
+    let directory = temporary();
     let file = file(&directory, LARGE);
     download(through, LARGE).await;
     upload(through, "PUT", &file, LARGE).await;
@@ -86,7 +92,7 @@ async fn fifty_at_once() {
         const LENGTH: usize = 2_000_000;
         let (server, gateway) = (HttpServer::start().await, Gateway::local_on("ws").await);
         let forward = Forward::start(gateway.url(), &[server.address()]).await;
-        let directory = tempfile::tempdir().expect("there is room for temporary files");
+        let directory = temporary();
         let file = file(&directory, LENGTH);
         let downloads = join_all((0..25).map(|_| download(forward.address(), LENGTH)));
         let uploads = join_all((0..25).map(|_| upload(forward.address(), "PUT", &file, LENGTH)));
@@ -112,6 +118,52 @@ async fn sessions_and_forwards_do_not_get_mixed_up() {
             assert_eq!(gateway.said().matches(&format!("{destination}: opened")).count(), 2);
         }
         assert_eq!(gateway.said().matches("session started").count(), 2);
+    })
+    .await;
+}
+
+/// No port anywhere: the gateway, the client and the program meet on Unix sockets.
+#[tokio::test]
+async fn curl_over_unix_sockets() {
+    scenario(async {
+        let (server, directory) = (HttpServer::start().await, temporary());
+        let path = |name: &str| directory.path().join(name).display().to_string();
+        let gateway = Gateway::start(&["--listen", &format!("unix:{}", path("gateway")), "--allow", "127.0.0.1"]).await;
+        let forward = format!("unix:{}={}", path("forward"), server.address());
+        let forward = Program::start(&mut muxgate(&["forward", &forward, "--via", gateway.url()]));
+        forward.line("listening on ").await;
+        let curl = Curl::start(&["--fail", "--unix-socket", &path("forward"), &format!("http://any/{LARGE}")]);
+        assert_eq!(curl.digest().await, (code::SUCCESS, Pattern::new(LARGE).digest()));
+    })
+    .await;
+}
+
+/// wstunnel 379: a name whose first address is dead. `localhost` is `::1` and 127.0.0.1 on most machines, and the server
+/// listens on the second only.
+#[tokio::test]
+async fn a_name_connects_though_one_of_its_addresses_is_dead() {
+    scenario(async {
+        let server = HttpServer::start().await;
+        let allow = ["--allow", "localhost", "--allow", "127.0.0.1", "--allow", "::1"];
+        let gateway = Gateway::start(&[&allow[..], &["--listen", "tcp://127.0.0.1:0"]].concat()).await;
+        let destination = format!("localhost:{}", server.address().port());
+        let forward = Forward::with(gateway.url(), &[], &[destination]).await;
+        download(forward.address(), 1_000_000).await;
+    })
+    .await;
+}
+
+/// The mode that is there to be compared with carries the same bytes.
+#[tokio::test]
+async fn credit_for_every_message_works_too() {
+    scenario(async {
+        let server = HttpServer::start().await;
+        let args = ["--listen", "ws://127.0.0.1:0", "--allow", "127.0.0.1", "--credit", "per-message"];
+        let gateway = Gateway::start(&args).await;
+        let forward = Forward::with(gateway.url(), &args[4..], &[server.address().to_string()]).await;
+        let directory = temporary();
+        let file = file(&directory, 20_000_000);
+        tokio::join!(download(forward.address(), 20_000_000), upload(forward.address(), "PUT", &file, 20_000_000));
     })
     .await;
 }
