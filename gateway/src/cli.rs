@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use muxgate_core::{CreditPolicy, Destination};
+use muxgate_core::{Config, CreditPolicy, Destination};
 use muxgate_transport_native::Endpoint;
 
 use crate::client::forward::Forward;
@@ -110,9 +110,9 @@ pub struct ServeArgs {
     /// Sessions at a time
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_sessions: u32,
-    /// When credit is granted; per-message is slow, and there to compare with
-    #[arg(long, value_enum, default_value_t = Credit::Batched, hide = true)]
-    pub credit: Credit,
+    /// How sessions work.
+    #[command(flatten)]
+    pub session: SessionArgs,
 }
 
 /// The gateway of a client.
@@ -127,9 +127,9 @@ pub struct ViaArgs {
     /// File with the token for the gateway, - for standard input; otherwise the variable MUXGATE_TOKEN is used
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// When credit is granted; per-message is slow, and there to compare with
-    #[arg(long, value_enum, default_value_t = Credit::Batched, hide = true)]
-    pub credit: Credit,
+    /// How sessions work.
+    #[command(flatten)]
+    pub session: SessionArgs,
 }
 
 /// Options of `muxgate forward`.
@@ -156,9 +156,28 @@ pub struct PipeArgs {
     pub via: ViaArgs,
 }
 
+/// Settings that nobody needs but the bench: what is slower than the default, to compare with.
+#[derive(Debug, Args)]
+pub struct SessionArgs {
+    /// When credit is granted
+    #[arg(long, value_enum, default_value_t = Credit::Batched, hide = true)]
+    credit: Credit,
+    /// Bytes of the largest DATA message, header included
+    #[arg(long, value_name = "BYTES", default_value_t = Config::default().max_frame, hide = true)]
+    max_frame: u16,
+}
+
+impl SessionArgs {
+    /// The settings of a session.
+    #[must_use]
+    pub fn config(&self) -> Config {
+        Config { credit: self.credit.into(), max_frame: self.max_frame, ..Config::default() }
+    }
+}
+
 /// The policies of credit.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Credit {
+enum Credit {
     /// In batches.
     Batched,
     /// One grant per message.

@@ -38,8 +38,7 @@ impl SessionSource {
         if let Some(token) = token(args)? {
             dialer = dialer.with_token(&Bearer::new(token.expose())).map_err(usage)?;
         }
-        let config = Config { credit: args.credit.into(), ..Config::default() };
-        Ok(Self { dialer, config })
+        Ok(Self { dialer, config: args.session.config() })
     }
 
     /// Connects and starts a session on this thread. Dropping the future gives the attempt up.

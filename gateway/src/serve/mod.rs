@@ -76,7 +76,7 @@ impl Gateway {
                 sessions: Arc::new(Semaphore::new(args.max_sessions as usize)),
             },
             dialer: Dialer::new(Policy::new(args.allow.clone(), args.deny.clone()), SystemResolver),
-            config: Config { credit: args.credit.into(), ..Config::default() },
+            config: args.session.config(),
             tls: tls_config(args)?,
             stop: watch::Sender::new(false),
         })

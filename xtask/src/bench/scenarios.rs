@@ -1,7 +1,9 @@
 //! What is measured, through which ways, and which figures the tables show.
 
 use super::load::Load;
-use super::ways::{BATCHED, DIRECT, PER_MESSAGE, RELAYS, SOCAT, SSH, TCP, WEBSOCKET, Way};
+use super::ways::{
+    BATCHED, BATCHED_SMALL, DIRECT, PER_MESSAGE, PER_MESSAGE_SMALL, RELAYS, SOCAT, SSH, TCP, WEBSOCKET, Way,
+};
 
 /// One table.
 pub(super) struct Scenario {
@@ -135,9 +137,10 @@ const CREDIT: Scenario = Scenario {
     name: "credit",
     title: "Granting credit",
     about: "WindowAdjust messages per 10^9 bytes of bulk data over TCP, by class (see ARCHITECTURE.md), and what they cost: credit \
-            in batches, and the same code made to grant credit for each message.",
+            in batches, and the same code made to grant credit for each message; with the messages that our ends \
+            use among themselves (up to 64 KiB), and with small ones.",
     loads: &[("1", Load::Bulk { connections: 1 }), ("10", Load::Bulk { connections: 10 })],
-    ways: &[&BATCHED, &PER_MESSAGE],
+    ways: &[&BATCHED, &PER_MESSAGE, &BATCHED_SMALL, &PER_MESSAGE_SMALL],
     columns: &[
         column("1: adjusts", "1", "adjusts_per_gb", 0),
         column("lazy", "1", "lazy_per_gb", 0),

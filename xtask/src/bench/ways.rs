@@ -15,6 +15,9 @@ use crate::process::{find, program};
 /// What most forwarders say when they are ready.
 const LISTENS: &str = "listening on ";
 
+/// Messages as small as those of other multiplexers: 4 KiB and their header.
+const SMALL: &[&str] = &["--max-frame", "4104"];
+
 /// A way.
 pub(super) struct Way {
     pub(super) name: &'static str,
@@ -34,14 +37,28 @@ pub(super) const TCP: Way =
 pub(super) const WEBSOCKET: Way =
     Way { name: "muxgate, WebSocket", needs: &[], start: |programs, forwards| muxgate(programs, forwards, "ws", &[]) };
 pub(super) const BATCHED: Way = Way {
-    name: "muxgate, batched credit",
+    name: "batched",
     needs: &[],
-    start: |programs, forwards| muxgate_with_statistics(programs, forwards, "batched"),
+    start: |programs, forwards| muxgate_with_statistics(programs, forwards, &["--credit", "batched"]),
 };
 pub(super) const PER_MESSAGE: Way = Way {
-    name: "muxgate, credit per message",
+    name: "per message",
     needs: &[],
-    start: |programs, forwards| muxgate_with_statistics(programs, forwards, "per-message"),
+    start: |programs, forwards| muxgate_with_statistics(programs, forwards, &["--credit", "per-message"]),
+};
+pub(super) const BATCHED_SMALL: Way = Way {
+    name: "batched, 4 KiB messages",
+    needs: &[],
+    start: |programs, forwards| {
+        muxgate_with_statistics(programs, forwards, &[SMALL, &["--credit", "batched"]].concat())
+    },
+};
+pub(super) const PER_MESSAGE_SMALL: Way = Way {
+    name: "per message, 4 KiB messages",
+    needs: &[],
+    start: |programs, forwards| {
+        muxgate_with_statistics(programs, forwards, &[SMALL, &["--credit", "per-message"]].concat())
+    },
 };
 pub(super) const SSH: Way = Way {
     name: "ssh -L, aes128-gcm",
@@ -135,8 +152,8 @@ fn muxgate(programs: &Programs, forwards: &Forwards, scheme: &str, options: &[&s
     Ok(Tunnel::new(forwards, vec![serve, Running::start(&mut forward, LISTENS)?]))
 }
 
-fn muxgate_with_statistics(programs: &Programs, forwards: &Forwards, credit: &str) -> Result<Tunnel> {
-    let tunnel = muxgate(programs, forwards, "tcp", &["-v", "--credit", credit])?;
+fn muxgate_with_statistics(programs: &Programs, forwards: &Forwards, options: &[&str]) -> Result<Tunnel> {
+    let tunnel = muxgate(programs, forwards, "tcp", &[&["-v"], options].concat())?;
     Ok(Tunnel { statistics: true, ..tunnel })
 }
 
