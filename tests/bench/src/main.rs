@@ -222,13 +222,17 @@ async fn count_opens(echo: SocketAddr, measured: &Measured) -> Result<()> {
 async fn stall(noread: SocketAddr, route: Route, measured: &Measured) -> Result<()> {
     let processes = measured.processes();
     let mut bulk = Bulk::start(route, 1).await?;
-    let alone = bulk.measure(measured.length(), &processes).await?.gigabits_per_second();
+    let before = bulk.measure(measured.length(), &processes).await?.gigabits_per_second();
     let stalled = bulk.during(Stalled::start(noread)).await??;
     let beside = bulk.measure(measured.length(), &processes).await?.gigabits_per_second();
+    print("taken_mib", float(stalled.taken) / 1024.0 / 1024.0);
+    drop(stalled);
+    let after = bulk.measure(measured.length(), &processes).await?.gigabits_per_second();
+    // From both sides: a machine that becomes slower or faster meanwhile is not to be mistaken for an effect.
+    let alone = before.midpoint(after);
     print("alone_gbit_per_s", alone);
     print("beside_gbit_per_s", beside);
     print("ratio", beside / alone);
-    print("taken_mib", float(stalled.taken) / 1024.0 / 1024.0);
     print_memory("peak_mib", &processes.peak()?);
     Ok(())
 }
