@@ -10,10 +10,10 @@ use futures::future::join_all;
 use muxgate_core::ReasonCode;
 use muxgate_core::frame::{ChannelId, Frame};
 use muxgate_tests::process::{
-    Certificates, Curl, Destination, Forward, Gateway, HttpServer, Pattern, RawSession, ReservedPort, code, request,
-    scenario, status, upgrade,
+    Certificates, Curl, Destination, Forward, Gateway, HttpServer, Pattern, RawSession, ReservedPort, code, pipe,
+    request, scenario, status, upgrade,
 };
-use muxgate_tests::scripted::{MAX_PACKET, WINDOW, open_with};
+use muxgate_tests::scripted::{MAX_PACKET, WINDOW, failure, open_with};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, interval};
@@ -304,6 +304,25 @@ async fn every_open_gets_one_answer_whatever_it_names() {
         let said = gateway.said();
         assert!(!said.contains(['\x1b', '\x07', '\r']), "escape sequences are not for logs: {said}");
         assert_eq!(said.matches("\nmuxgate: listening").count(), 0, "nor are lines that somebody made up: {said}");
+    })
+    .await;
+}
+
+/// What a gateway says about a refusal is shown to people, but cannot act on their terminal.
+#[tokio::test]
+async fn a_gateway_cannot_write_to_the_terminal() {
+    scenario(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
+        let via = format!("tcp://{}", listener.local_addr().expect("the listener is bound"));
+        let mut pipe = pipe(&via, &[], "db.internal:5432");
+        let (stream, _) = listener.accept().await.expect("the client connects");
+        let mut session = RawSession::new(stream);
+        let Some(Frame::Open { sender, .. }) = session.next().await else { unreachable!("the client opens a channel") };
+        session.send([failure(sender.0, ReasonCode::Other(99), "\x1b[2Jnot \r\ntoday\u{9b}31m\u{202e}")]).await;
+        assert_eq!(pipe.ended().await, code::REFUSED);
+        let said = pipe.said();
+        assert!(said.contains("db.internal:5432") && said.contains("not "), "{said}");
+        assert!(!said.contains(['\x1b', '\r', '\n', '\u{9b}', '\u{202e}']), "{said:?}");
     })
     .await;
 }

@@ -11,7 +11,7 @@ use futures::future::join_all;
 use muxgate_core::frame::Frame;
 use muxgate_tests::process::{
     Curl, Destination, Forward, Gateway, HttpServer, Pattern, Program, RawSession, code, descriptors,
-    raise_descriptor_limit, request, resident, scenario, upgrade,
+    raise_descriptor_limit, request, resident, scenario, skipped, upgrade,
 };
 use muxgate_tests::scripted::{MAX_PACKET, WINDOW, encode, open_with};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -117,8 +117,7 @@ async fn ten_thousand_idle_channels() {
     const BATCH: usize = 250;
     let limit = raise_descriptor_limit().expect("the limit may be as high as it may be");
     if limit < CHANNELS as u64 + 1000 {
-        eprintln!("SKIPPED: {CHANNELS} connections need as many descriptors, and {limit} is the limit here");
-        return;
+        return skipped(&format!("{CHANNELS} connections need as many descriptors, and {limit} is the limit here"));
     }
     alone(async {
         let listeners: [_; CHANNELS / QUEUE as usize] = std::array::from_fn(|_| lazy_listener());

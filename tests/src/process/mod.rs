@@ -26,7 +26,7 @@ pub use observe::{descriptors, raise_descriptor_limit, resident};
 pub use port::ReservedPort;
 pub use program::Program;
 pub use raw::{RawSession, request, status, upgrade};
-pub use tools::{Curl, installed};
+pub use tools::{Curl, installed, skipped};
 
 /// Longest time of a scenario. Ten times what the longest takes on two slow cores.
 const LIMIT: Duration = Duration::from_secs(90);

@@ -8,10 +8,10 @@ use tokio::net::TcpStream;
 
 use crate::scripted::encode;
 
-/// A JMUX session on TCP whose frames are those of the test.
+/// One side of a JMUX session on TCP, whose frames are those of the test.
 #[derive(Debug)]
 pub struct RawSession {
-    /// The connection to the gateway.
+    /// The connection.
     pub stream: TcpStream,
     input: Bytes,
     decoder: Decoder,
@@ -20,19 +20,24 @@ pub struct RawSession {
 impl RawSession {
     /// Connects to the gateway at `authority`.
     pub async fn connect(authority: &str) -> Self {
-        let stream = TcpStream::connect(authority).await.expect("the gateway listens");
+        Self::new(TcpStream::connect(authority).await.expect("the gateway listens"))
+    }
+
+    /// A session on a connection that is there: the test may be the gateway, too.
+    #[must_use]
+    pub fn new(stream: TcpStream) -> Self {
         Self { stream, input: Bytes::new(), decoder: Decoder::default() }
     }
 
     /// Sends `frames` in one piece.
     pub async fn send(&mut self, frames: impl IntoIterator<Item = Frame>) {
-        self.stream.write_all(&encode(frames)).await.expect("the gateway reads");
+        self.stream.write_all(&encode(frames)).await.expect("the other side reads");
     }
 
-    /// The next frame of the gateway. `None`: it ended the session.
+    /// The next frame of the other side. `None`: it ended the session.
     pub async fn next(&mut self) -> Option<Frame> {
         loop {
-            if let Some(frame) = self.decoder.decode(&mut self.input).expect("the gateway's frames are valid") {
+            if let Some(frame) = self.decoder.decode(&mut self.input).expect("the other side's frames are valid") {
                 return Some(frame);
             }
             let mut piece = BytesMut::with_capacity(16 * 1024);

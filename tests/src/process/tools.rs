@@ -18,10 +18,14 @@ pub fn installed(name: &str) -> Option<PathBuf> {
     let found = env::split_paths(&path).chain(of_servers()).map(|folder| folder.join(name)).find(|file| file.is_file());
     if found.is_none() {
         assert!(env::var_os("CI").is_none(), "{name} is missing: `cargo xtask setup` installs it");
-        // Not through a macro, which the test harness would silence.
-        writeln!(io::stderr(), "SKIPPED: a scenario needs {name}, which is not installed").expect("there is an output");
+        skipped(&format!("{name} is not installed"));
     }
     found
+}
+
+/// Says that a scenario does not run here. Not through a macro, which the test harness would silence.
+pub fn skipped(why: &str) {
+    writeln!(io::stderr(), "SKIPPED: {why}").expect("there is an output");
 }
 
 /// Where Debian keeps servers, out of the path of users: system services, and databases by their version.
