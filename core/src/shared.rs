@@ -71,25 +71,27 @@ impl Shared {
     }
 
     fn change<R>(&self, wake_driver: bool, change: impl FnOnce(&mut State) -> R) -> R {
-        let mut wakers = Vec::new();
-        let mut driver = None;
-        let result = {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let result = change(&mut state);
-            while let Some(event) = state.session.poll_event() {
-                state.collect(event, &mut wakers);
-            }
-            if wake_driver && state.session.take_work() {
-                driver = state.driver.take();
-            }
-            result
-        };
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = change(&mut state);
+        let (wakers, driver) = state.settle(wake_driver);
+        drop(state);
         wakers.into_iter().chain(driver).for_each(Waker::wake);
         result
     }
 }
 
 impl State {
+    /// What a change came to: the tasks to be woken, the driver apart. Not generic, because every method of every handle
+    /// ends with it: in a browser that is five kilobytes.
+    fn settle(&mut self, wake_driver: bool) -> (Vec<Waker>, Option<Waker>) {
+        let mut wakers = Vec::new();
+        while let Some(event) = self.session.poll_event() {
+            self.collect(event, &mut wakers);
+        }
+        let driver = if wake_driver && self.session.take_work() { self.driver.take() } else { None };
+        (wakers, driver)
+    }
+
     /// Has the task woken when it is worth looking again.
     pub(crate) fn wait(&mut self, cx: &Context<'_>, wait: Wait) {
         let waker = cx.waker();

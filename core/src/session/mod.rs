@@ -480,6 +480,8 @@ impl Session {
         }
         self.scheduler.deactivate(id.0);
         self.stats.channels -= 1;
+        // A session that is closing may have waited for this one.
+        self.has_work |= self.closing;
         debug!(parent: &channel.span, sent = channel.stats.bytes_sent, received = channel.stats.bytes_received, "gone");
     }
 
