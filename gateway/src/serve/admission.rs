@@ -5,13 +5,14 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use hyper::header::{
-    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, ORIGIN, SEC_WEBSOCKET_KEY,
-    SEC_WEBSOCKET_VERSION, TRANSFER_ENCODING, UPGRADE,
+    CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, ORIGIN, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION,
+    TRANSFER_ENCODING, UPGRADE,
 };
 use hyper::{Method, Request, Version};
 use muxgate_transport_native::websocket::accept_key;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::credentials;
 use crate::token::Token;
 
 /// Where sessions are served; deployed clients ask for this path.
@@ -33,6 +34,8 @@ pub struct Admission {
 pub struct Admitted {
     /// The answer to `Sec-WebSocket-Key`.
     pub accept: HeaderValue,
+    /// Whether the answer names our subprotocol.
+    pub subprotocol: bool,
     /// Held as long as the session lives.
     pub permit: OwnedSemaphorePermit,
 }
@@ -50,7 +53,7 @@ impl Admission {
         self.check_origin(request.headers())?;
         self.check_token(request)?;
         let permit = self.sessions.clone().try_acquire_owned().map_err(|_| Rejection::Full)?;
-        Ok(Admitted { accept, permit })
+        Ok(Admitted { accept, subprotocol: credentials::offers_jmux(request.headers()), permit })
     }
 
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), Rejection> {
@@ -60,26 +63,13 @@ impl Admission {
 
     fn check_token<B>(&self, request: &Request<B>) -> Result<(), Rejection> {
         let Some(token) = &self.token else { return Ok(()) };
-        let presented = presented_tokens(request)?;
+        let presented = credentials::presented(request)?;
         match presented.as_slice() {
             [] => Err(Rejection::NoToken),
             [first, rest @ ..] if rest.iter().any(|other| other != first) => Err(Rejection::Conflict),
             [first, ..] => token.matches(first).then_some(()).ok_or(Rejection::WrongToken),
         }
     }
-}
-
-/// From the header, and from the query for pages: a browser lets them set no header.
-fn presented_tokens<B>(request: &Request<B>) -> Result<Vec<String>, Rejection> {
-    let bearer = |value: &HeaderValue| {
-        let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
-    };
-    let headers = request.headers().get_all(AUTHORIZATION).iter();
-    let mut tokens: Vec<_> = headers.map(bearer).collect::<Option<_>>().ok_or(Rejection::WrongToken)?;
-    let query = form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
-    tokens.extend(query.filter(|(name, _)| name == "token").map(|(_, token)| token.into_owned()));
-    Ok(tokens)
 }
 
 /// The server's part of the handshake (RFC 6455, section 4.2.1).
@@ -139,6 +129,9 @@ pub enum Rejection {
     /// Wrong credentials.
     #[error("the token is not valid")]
     WrongToken,
+    /// A token in a subprotocol that cannot be read.
+    #[error("a token in Sec-WebSocket-Protocol is written in base64url without padding")]
+    TokenEncoding,
     /// Contradicting credentials.
     #[error("the request carries different tokens")]
     Conflict,
@@ -270,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_taken_from_header_or_query() {
+    fn a_token_is_taken_from_header_query_or_subprotocol() {
         let guarded = admission(Some("s3cret+/="), &[]);
         let bearer = |value| judge(&guarded, PATH, &[("authorization", value)]);
         assert_eq!(bearer("Bearer s3cret+/="), Ok(()));
@@ -282,6 +275,12 @@ mod tests {
             assert_eq!(bearer(wrong), Err(Rejection::WrongToken), "{wrong}");
         }
         assert_eq!(judge(&guarded, "/jet/jmux?token=", &[]), Err(Rejection::WrongToken));
+        let offer = |offer| judge(&guarded, PATH, &[("sec-websocket-protocol", offer)]);
+        assert_eq!(offer("muxgate.jmux, muxgate.token.czNjcmV0Ky89"), Ok(()));
+        assert_eq!(offer("muxgate.jmux, muxgate.token.czNjcmV0"), Err(Rejection::WrongToken));
+        assert_eq!(offer("muxgate.jmux, muxgate.token."), Err(Rejection::WrongToken));
+        assert_eq!(offer("muxgate.jmux, muxgate.token.?"), Err(Rejection::TokenEncoding));
+        assert_eq!(offer("muxgate.jmux"), Err(Rejection::NoToken));
     }
 
     #[test]
@@ -292,6 +291,10 @@ mod tests {
         assert_eq!(judge(&guarded, "/jet/jmux?token=b", &[bearer]), Err(Rejection::Conflict));
         assert_eq!(judge(&guarded, "/jet/jmux?token=a&token=b", &[]), Err(Rejection::Conflict));
         assert_eq!(judge(&guarded, PATH, &[bearer, ("authorization", "Bearer b")]), Err(Rejection::Conflict));
+        let offer = |offer| judge(&guarded, PATH, &[bearer, ("sec-websocket-protocol", offer)]);
+        assert_eq!(offer("muxgate.token.YQ"), Ok(()));
+        assert_eq!(offer("muxgate.token.Yg"), Err(Rejection::Conflict));
+        assert_eq!(offer("muxgate.token.YQ, muxgate.token.Yg"), Err(Rejection::Conflict));
     }
 
     #[test]

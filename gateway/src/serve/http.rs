@@ -7,7 +7,8 @@ use std::io;
 
 use bytes::Bytes;
 use hyper::header::{
-    ALLOW, CONNECTION, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_VERSION, UPGRADE, WWW_AUTHENTICATE,
+    ALLOW, CONNECTION, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION,
+    UPGRADE, WWW_AUTHENTICATE,
 };
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -16,7 +17,8 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::admission::{Admission, Rejection};
+use super::admission::{Admission, Admitted, Rejection};
+use super::credentials::JMUX;
 
 /// Longest request head, in bytes: a token of 8 KiB fits with room to spare.
 const MAX_HEAD: usize = 16 * 1024;
@@ -44,8 +46,9 @@ where
     let permit = Cell::new(None);
     let service = service_fn(|request: Request<hyper::body::Incoming>| {
         let answer = admission.admit(&request).map(|admitted| {
+            let response = switch_protocols(&admitted);
             permit.set(Some(admitted.permit));
-            switch_protocols(&admitted.accept)
+            response
         });
         ready(Ok::<_, Infallible>(answer.unwrap_or_else(|rejection| {
             tracing::info!("request refused: {rejection}");
@@ -65,13 +68,16 @@ where
     }
 }
 
-fn switch_protocols(accept: &HeaderValue) -> Response<String> {
+fn switch_protocols(admitted: &Admitted) -> Response<String> {
     let mut response = Response::new(String::new());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     let headers = response.headers_mut();
     headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
     headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
-    headers.insert(SEC_WEBSOCKET_ACCEPT, accept.clone());
+    headers.insert(SEC_WEBSOCKET_ACCEPT, admitted.accept.clone());
+    if admitted.subprotocol {
+        headers.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(JMUX));
+    }
     response
 }
 
@@ -105,7 +111,7 @@ fn status(rejection: Rejection) -> StatusCode {
         Rejection::NotFound => StatusCode::NOT_FOUND,
         Rejection::Method => StatusCode::METHOD_NOT_ALLOWED,
         Rejection::NoUpgrade => StatusCode::UPGRADE_REQUIRED,
-        Rejection::Body | Rejection::Key | Rejection::Conflict => StatusCode::BAD_REQUEST,
+        Rejection::Body | Rejection::Key | Rejection::TokenEncoding | Rejection::Conflict => StatusCode::BAD_REQUEST,
         Rejection::Origin => StatusCode::FORBIDDEN,
         Rejection::NoToken | Rejection::WrongToken => StatusCode::UNAUTHORIZED,
         Rejection::Full => StatusCode::SERVICE_UNAVAILABLE,
@@ -152,6 +158,22 @@ mod tests {
         assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
         assert!(answer.contains("sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"), "{answer}");
         assert_eq!(upgraded.unwrap().leftover, "behind");
+    }
+
+    #[tokio::test]
+    async fn the_subprotocol_is_answered_and_no_token_with_it() {
+        let answer = async |offers: &str| {
+            let request = UPGRADE_HEAD.replacen("\r\n\r\n", &format!("\r\n{offers}\r\n"), 1);
+            let (answer, upgraded) = exchange(request.as_bytes()).await;
+            assert!(upgraded.is_some(), "{answer}");
+            answer
+        };
+        let both = answer("Sec-WebSocket-Protocol: x, muxgate.token.YQ, muxgate.jmux\r\n").await;
+        assert!(both.contains("sec-websocket-protocol: muxgate.jmux\r\n") && !both.contains("token"), "{both}");
+        for offers in ["", "Sec-WebSocket-Protocol: x, muxgate.token.YQ\r\n"] {
+            let answer = answer(offers).await;
+            assert!(!answer.contains("protocol: "), "{answer}");
+        }
     }
 
     #[tokio::test]

@@ -2,6 +2,7 @@
 
 pub mod admission;
 mod connection;
+mod credentials;
 mod http;
 pub mod listen_url;
 mod worker;

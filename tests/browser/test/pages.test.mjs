@@ -119,7 +119,7 @@ test("the default tunnel, and the alias of cloudflare:sockets", async () => {
   assert.deepEqual(outcome, { unconfigured: "INVALID_OPTION", remoteAddress, closed: ["closed", "resolved"] });
 });
 
-test("a token in the URL, right and wrong", async () => {
+test("a token as subprotocol and in the URL, right and wrong", async () => {
   const folder = mkdtempSync(join(tmpdir(), "muxgate-token-"));
   const file = join(folder, "token");
   writeFileSync(file, "the-secret+of/test=long~enough\n", { mode: 0o600 });
@@ -127,15 +127,21 @@ test("a token in the URL, right and wrong", async () => {
   const port = await listen(echo);
   const outcomes = await scene.page.evaluate(async ([url, port]) => {
     const { createTunnel } = await import("/muxgate/index.js");
-    const outcome = async (token) => {
-      const tunnel = createTunnel({ url, token: async () => token, tokenIn: "query" });
+    const outcome = async (token, tokenIn) => {
+      const tunnel = createTunnel({ url, token: async () => token, tokenIn });
       const opened = await tunnel.connect({ hostname: "127.0.0.1", port }).opened.then(() => "opened", ({ code }) => code);
       await tunnel.close();
       return opened;
     };
-    return [await outcome("the-secret+of/test=long~enough"), await outcome("another"), await outcome(undefined)];
+    const outcomes = {};
+    for (const place of [undefined, "subprotocol", "query"]) {
+      const tokens = ["the-secret+of/test=long~enough", "another", undefined];
+      outcomes[place ?? "default"] = await Promise.all(tokens.map((token) => outcome(token, place)));
+    }
+    return outcomes;
   }, [gateway.url, port]);
-  assert.deepEqual(outcomes, ["opened", "TUNNEL_FAILED", "TUNNEL_FAILED"]);
+  const expected = ["opened", "TUNNEL_FAILED", "TUNNEL_FAILED"];
+  assert.deepEqual(outcomes, { default: expected, subprotocol: expected, query: expected });
   await gateway.kill();
   rmSync(folder, { recursive: true });
 });
