@@ -141,10 +141,15 @@ impl<S: Local> Relay<S> {
         }
     }
 
+    /// Moves one piece at a time, then the other relays and the session get their turn: what they have may be a
+    /// keystroke.
     fn poll_up(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while let Up::Open = self.up {
+        if let Up::Open = self.up {
             self.up = match ready!(self.poll_read_local(cx))? {
-                Ok(true) => continue,
+                Ok(true) => {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
                 Ok(false) => Up::Finished,
                 Err(error) => Up::Stopped(error),
             };

@@ -3,6 +3,8 @@
 use std::mem::size_of;
 
 use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::poll_fn;
 use muxgate_core::{Acceptor, Config, Destination, Opener, StoppedClock, client, duplex, server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -27,18 +29,24 @@ async fn tcp_pair() -> (TcpStream, TcpStream) {
     (near.unwrap(), far.unwrap().0)
 }
 
-async fn scene() -> Scene {
+/// A session with one open channel: the two ends of the channel, what drives the session, and its handles.
+async fn channel() -> (ChannelStream, ChannelStream, JoinHandle<()>, (Opener, Acceptor)) {
     let (near, far) = duplex(64 * 1024);
     let (opener, near) = client(near, StoppedClock, Config::default());
     let (mut requests, far) = server(far, StoppedClock, Config::default());
     let session = tokio::spawn(async move { drop(tokio::join!(near, far)) });
     let destination = Destination::tcp("program.example", 1).unwrap();
     let accept = async { requests.accept().await.unwrap().accept().unwrap() };
-    let (far_end, channel) = tokio::join!(opener.open(&destination), accept);
+    let (far_end, near_end) = tokio::join!(opener.open(&destination), accept);
+    (far_end.unwrap(), near_end, session, (opener, requests))
+}
+
+async fn scene() -> Scene {
+    let (far_end, near_end, session, handles) = channel().await;
     let (program, local) = tcp_pair().await;
-    let relay = tokio::spawn(Relay::new(local, channel));
-    let (reader, writer) = far_end.unwrap().into_split();
-    Scene { program, relay, reader, writer, session, handles: (opener, requests) }
+    let relay = tokio::spawn(Relay::new(local, near_end));
+    let (reader, writer) = far_end.into_split();
+    Scene { program, relay, reader, writer, session, handles }
 }
 
 impl Scene {
@@ -54,6 +62,21 @@ impl Scene {
         let mut all = Vec::new();
         self.program.read_to_end(&mut all).await.map(|_| all)
     }
+}
+
+/// Otherwise a keystroke on another channel would wait for everything that a bulk transfer has.
+#[tokio::test]
+async fn a_program_that_sends_much_gets_one_piece_a_turn() {
+    let (_far_end, near_end, _session, _handles) = channel().await;
+    let (mut program, local) = tcp_pair().await;
+    program.write_all(&vec![0; 512 * 1024]).await.unwrap();
+    local.readable().await.unwrap();
+    let mut relay = Relay::new(local, near_end);
+    let room = poll_fn(|cx| relay.writer.poll_room(cx)).await.unwrap();
+    // The session is not driven meanwhile: this thread does not yield.
+    assert!((&mut relay).now_or_never().is_none());
+    let moved = room - poll_fn(|cx| relay.writer.poll_room(cx)).now_or_never().unwrap().unwrap();
+    assert!((1..=64 * 1024).contains(&moved), "{moved}");
 }
 
 #[tokio::test]
