@@ -9,6 +9,7 @@ const HERE = new URL("..", import.meta.url);
 const FOLDERS = {
   "/muxgate/": new URL("../../transport-wasm/npm/dist/", HERE),
   "/scenarios/": new URL("scenarios/", HERE),
+  "/generated/": new URL("generated/", HERE),
   "/": new URL("pages/", HERE),
 };
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };

@@ -6,7 +6,7 @@
 pub(crate) mod node;
 pub(crate) mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -29,14 +29,10 @@ pub(crate) fn run() -> Result<()> {
 /// Builds `dist` of the package; returns its sizes, for people.
 pub(crate) fn build(progress: &Progress) -> Result<String> {
     let wasm = wasm::ensure(progress)?;
-    let library = ["-p", "muxgate-transport-wasm", "--profile", "wasm"];
-    run_quietly(&mut wasm.cargo_build_small(&library)?, progress)?;
-    run_quietly(&mut cargo(["build", "-p", "muxgate-bindgen"]), progress)?;
-
+    run_quietly(&mut wasm.cargo_build_small()?, progress)?;
     let folder = root().join(FOLDER);
-    let input = root().join(wasm::SMALL).join(TARGET).join("wasm/muxgate_transport_wasm.wasm");
-    let mut bindgen = program(&built("debug")?.join("muxgate-bindgen").display().to_string());
-    run_quietly(bindgen.arg(input).arg(folder.join("src/generated")).arg("muxgate"), progress)?;
+    let input = built_wasm(wasm::SMALL, "wasm/muxgate_transport_wasm.wasm");
+    bind(&input, &folder.join("src/generated"), "muxgate", progress)?;
 
     node::ensure_packages(&folder, progress)?;
     let mut sizes = String::new();
@@ -47,6 +43,24 @@ pub(crate) fn build(progress: &Progress) -> Result<String> {
         }
     })?;
     Ok(sizes)
+}
+
+/// Builds the scenarios of muxgate-conformance as wasm, for the tests in `tests/browser`.
+fn build_conformance(progress: &Progress) -> Result<()> {
+    run_quietly(&mut wasm::ensure(progress)?.cargo_build(), progress)?;
+    let input = built_wasm(wasm::FOR_TESTS, "debug/muxgate_conformance_wasm.wasm");
+    bind(&input, &root().join("tests/browser/generated"), "conformance", progress)
+}
+
+fn built_wasm(target: &str, file: &str) -> PathBuf {
+    root().join(target).join(TARGET).join(file)
+}
+
+/// Writes `input` and the JavaScript around it into `folder`.
+fn bind(input: &Path, folder: &Path, name: &str, progress: &Progress) -> Result<()> {
+    run_quietly(&mut cargo(["build", "-p", "muxgate-bindgen"]), progress)?;
+    let mut bindgen = program(&built("debug")?.join("muxgate-bindgen").display().to_string());
+    run_quietly(bindgen.arg(input).arg(folder).arg(name), progress)
 }
 
 /// Packs what was built; returns the tarball.

@@ -1,9 +1,10 @@
-//! The step `browser`: the npm package in Chromium, in Node and in bundlers, against the real gateway.
+//! The step `browser`: the npm package in Chromium, in Node and in bundlers, against the real gateway; and core's own scenarios as
+//! wasm in the same engines.
 
 use anyhow::{Context, Result};
 
 use super::node::ensure_packages;
-use super::{FOLDER, build};
+use super::{FOLDER, build, build_conformance};
 use crate::process::{built, cargo, find, program, root, run, run_with};
 use crate::progress::Progress;
 use crate::setup::apt;
@@ -13,6 +14,7 @@ const FOLDERS: &[&str] = &[FOLDER, "tests/browser", "tests/browser/packaging"];
 
 pub(crate) fn check(progress: &Progress) -> Result<String> {
     let sizes = build(progress)?;
+    build_conformance(progress)?;
     ensure_chromium(progress)?;
     run(&mut cargo(["build", "--bin", "muxgate"]), progress)?;
     let gateway = built("debug")?.join("muxgate");

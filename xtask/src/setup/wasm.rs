@@ -19,6 +19,8 @@ pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 const STAND_IN: &[&str] = &["rustc-web", "rust-web-src", "rust-web-llvm"];
 const STAND_IN_RUSTC: &str = "/usr/bin/rustc";
 
+/// The target directory of [`Wasm::cargo_build`].
+pub(crate) const FOR_TESTS: &str = "target/wasm";
 /// The target directory of [`Wasm::cargo_build_small`].
 pub(crate) const SMALL: &str = "target/wasm-small";
 
@@ -60,24 +62,21 @@ impl Wasm {
         }
     }
 
-    /// `cargo build` for wasm32 with `args`.
-    pub(crate) fn cargo_build(&self, args: &[&str]) -> Command {
-        let mut command = cargo(["build", "--target", TARGET]);
-        command.args(args).env("CARGO_TARGET_DIR", root().join("target/wasm"));
-        if let Self::StandIn { linker } = self {
-            command
-                .arg("-Zbuild-std=std,panic_abort")
-                .env("RUSTC", STAND_IN_RUSTC)
-                .env("RUSTC_BOOTSTRAP", "1")
-                .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
-        }
+    /// `cargo build` for wasm32 of all that compiles for it, for tests.
+    pub(crate) fn cargo_build(&self) -> Command {
+        let mut command = self.cargo();
+        command.args(["-p", "muxgate-core", "-p", "muxgate-transport-wasm", "-p", "muxgate-conformance-wasm"]);
+        // No test is slow without, and optimising a standard library takes a minute.
+        command.args(["--config", r#"profile.dev.package."*".opt-level=0"#]);
+        command.env("CARGO_TARGET_DIR", root().join(FOR_TESTS));
         command
     }
 
     /// `cargo build` of what pages load. A panic is a trap without a message: nobody would see it in a browser, and the code
     /// that formats it is an eighth of the file. That takes a standard library built so, from source.
-    pub(crate) fn cargo_build_small(&self, args: &[&str]) -> Result<Command> {
-        let mut command = self.cargo_build(args);
+    pub(crate) fn cargo_build_small(&self) -> Result<Command> {
+        let mut command = self.cargo();
+        command.args(["-p", "muxgate-transport-wasm", "--profile", "wasm"]);
         if matches!(self, Self::Toolchain) {
             process::output(program("rustup").args(["component", "add", "rust-src"]))
                 .context("building the standard library takes its source")?;
@@ -87,6 +86,18 @@ impl Wasm {
             .env("CARGO_TARGET_DIR", root().join(SMALL))
             .env("RUSTFLAGS", "-Zunstable-options -Cpanic=immediate-abort");
         Ok(command)
+    }
+
+    fn cargo(&self) -> Command {
+        let mut command = cargo(["build", "--target", TARGET]);
+        if let Self::StandIn { linker } = self {
+            command
+                .arg("-Zbuild-std=std,panic_abort")
+                .env("RUSTC", STAND_IN_RUSTC)
+                .env("RUSTC_BOOTSTRAP", "1")
+                .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
+        }
+        command
     }
 }
 

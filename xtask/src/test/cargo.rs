@@ -56,10 +56,7 @@ pub(super) fn doc(progress: &Progress) -> Result<String> {
 
 pub(super) fn wasm(progress: &Progress) -> Result<String> {
     let wasm = wasm::ensure(progress)?;
-    // Nothing runs this build, and optimising a standard library for it takes a minute.
-    let unoptimised = ["--config", r#"profile.dev.package."*".opt-level=0"#];
-    let packages = ["--package", "muxgate-core", "--package", "muxgate-transport-wasm"];
-    run(wasm.cargo_build(&packages).args(unoptimised), progress)?;
+    run(&mut wasm.cargo_build(), progress)?;
     Ok(wasm.how().to_owned())
 }
 
