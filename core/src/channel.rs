@@ -206,7 +206,10 @@ impl Channel {
     /// How soon an adjust must go out, if one is due.
     pub(crate) fn adjust_due(&self) -> Option<Urgency> {
         let granting = self.is_open() && !self.facts.any(Facts::CLOSE_SENT.or(Facts::RESET));
-        if granting { self.recv.due() } else { None }
+        // What nobody reads is granted only while we wait for credit, too: a peer that does not read either would wait
+        // for us as we for it, and the channel would never end.
+        let pointless = self.facts.has(Facts::READER_GONE) && !self.is_out_of_credit();
+        if granting && !pointless { self.recv.due() } else { None }
     }
 
     /// The handles are gone, and what they left behind is sent.

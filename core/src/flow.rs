@@ -103,8 +103,10 @@ pub(crate) struct RecvWindow {
     policy: CreditPolicy,
     /// Messages that ended since the last grant; for [`CreditPolicy::PerMessage`].
     messages: u32,
-    /// Nothing more will be granted: the peer ended its direction, or nobody reads.
+    /// Nothing more will be granted: the peer ended its direction.
     ended: bool,
+    /// What arrives is dropped: a grant promises no memory.
+    discards: bool,
     growth: Growth,
 }
 
@@ -158,6 +160,7 @@ impl RecvWindow {
             policy: config.credit,
             messages: 0,
             ended: false,
+            discards: false,
             growth: Growth { lifted: None, exhausted_at: Timestamp::ZERO, since: 0, least_backlog: u64::MAX },
         }
     }
@@ -184,8 +187,10 @@ impl RecvWindow {
 
     /// Most bytes that the peer can make us hold for this channel.
     pub(crate) fn promised(&self) -> u64 {
-        let outstanding = if self.ended { self.received } else { self.granted.max(self.received) } - self.consumed;
-        if self.ended { outstanding } else { outstanding.max(self.window.into()) }
+        if self.ended || self.discards {
+            return self.received - self.consumed;
+        }
+        (self.granted.max(self.received) - self.consumed).max(self.window.into())
     }
 
     /// Counts payload that arrived, and returns how many bytes of it were beyond the credit, within the grace.
@@ -264,9 +269,16 @@ impl RecvWindow {
         Grant { total, parts }
     }
 
-    /// The peer sends no more, or nobody reads any more: nothing is promised from here on.
+    /// The peer sends no more: nothing is promised from here on.
     pub(crate) fn end(&mut self, budget: &mut Budget) {
         self.ended = true;
+        self.settle(budget);
+    }
+
+    /// Nobody reads any more: what has arrived is dropped, and so is what will arrive.
+    pub(crate) fn discard(&mut self, budget: &mut Budget) {
+        self.discards = true;
+        self.consumed = self.received;
         self.settle(budget);
     }
 
@@ -326,7 +338,7 @@ impl RecvWindow {
             self.reserved = needed;
         }
         debug_assert!(self.consumed <= self.received);
-        debug_assert!(self.ended || self.granted - self.consumed.min(self.granted) <= self.promised());
+        debug_assert!(self.ended || self.discards || self.granted - self.consumed.min(self.granted) <= self.promised());
     }
 }
 

@@ -505,10 +505,8 @@ impl Session {
     fn discard_incoming(&mut self, id: ChannelId) {
         let Some(channel) = self.channels[id.0 as usize].as_mut() else { return };
         channel.incoming.clear();
-        let unread = channel.recv.backlog();
-        self.stats.unread -= unread;
-        channel.recv.consume(usize::try_from(unread).unwrap_or(usize::MAX), &mut self.budget);
-        channel.recv.end(&mut self.budget);
+        self.stats.unread -= channel.recv.backlog();
+        channel.recv.discard(&mut self.budget);
     }
 
     /// Derives what follows from a change to a channel. See the module.

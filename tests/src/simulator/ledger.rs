@@ -14,13 +14,15 @@ struct Account {
     consumed: u64,
     /// The largest window so far: what was granted was granted under it.
     widest: u64,
-    /// The peer ended its direction, or what arrives is dropped: grants no longer bind memory.
+    /// The peer ended its direction.
     ended: bool,
+    /// What arrives is dropped: grants no longer bind memory.
+    dropped: bool,
 }
 
 impl Account {
     fn promised(&self) -> u64 {
-        if self.ended { self.received - self.consumed } else { self.granted - self.consumed }
+        if self.ended || self.dropped { self.received - self.consumed } else { self.granted - self.consumed }
     }
 }
 
@@ -87,7 +89,7 @@ impl Ledger {
                     account.received += payload.len() as u64;
                     assert!(account.received <= account.granted, "more arrived than was granted: {account:?}");
                     account.widest = account.widest.max(window.into());
-                    if account.ended {
+                    if account.ended || account.dropped {
                         account.consumed += payload.len() as u64;
                     }
                 });
@@ -110,7 +112,7 @@ impl Ledger {
     /// Nobody reads any more: what has arrived is dropped, too.
     pub(super) fn drop_reader(&mut self, number: ChannelId) {
         self.change(number, |account| {
-            account.ended = true;
+            account.dropped = true;
             account.consumed = account.received;
         });
     }

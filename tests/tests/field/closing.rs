@@ -153,6 +153,28 @@ fn nothing_leaks_whatever_state_a_channel_is_dropped_in() {
     assert_eq!((stats.channels, stats.promised, stats.unread), (0, 0, 0));
 }
 
+/// Found by fuzzing: both sides wrote, and then let go without having read. Neither gave the other credit for bytes that
+/// nobody reads, so neither could send its own, and the channel lived as long as the session.
+#[test]
+fn two_sides_that_do_not_read_do_not_wait_for_each_other() {
+    let (mut rig, mut acceptor) = Rig::server(Config::default());
+    let (stream, ours) = rig.channel_with(&mut acceptor, open_with(7, 0, MAX_PACKET, b"tcp://a:1"));
+    let window = usize::try_from(stream.stats().receive_credit).expect("windows fit");
+    let (reader, mut writer) = stream.into_split();
+    drop(reader);
+    let payload = vec![0; window / 8];
+    rig.send((0..8).map(|_| data(ours, &payload)));
+    assert_eq!(rig.sent(), [], "nothing of ours waits: the peer may as well wait for our end");
+    rig.run(writer.write_chunk(Bytes::from_static(b"hello"))).expect("there is room");
+    drop(writer);
+    rig.settle();
+    let sent = rig.sent();
+    assert!(matches!(sent[..], [Frame::WindowAdjust { credit, .. }] if credit as usize == window), "{sent:?}");
+    assert_eq!(acceptor.stats().unread, 0);
+    rig.send([adjust(ours, 5)]);
+    assert_eq!(rig.sent(), [data(7, b"hello"), eof(7), close(7)]);
+}
+
 /// Cancelled before, and after, the peer hears of it.
 fn cancel(rig: &mut Rig, opener: &Opener) {
     assert!(opener.open(&destination()).now_or_never().is_none());
