@@ -23,8 +23,11 @@ fn spread(sent: &[usize]) -> usize {
     sent.iter().max().unwrap_or(&0) - sent.iter().min().unwrap_or(&0)
 }
 
+/// What a channel may send per round.
+const TURN: usize = 2 * FRAME;
+
 /// Most that two channels which always have something to send differ by: a quantum and a frame each.
-const FAIR: usize = 2 * (64 * 1024 + FRAME);
+const FAIR: usize = 2 * (TURN + FRAME);
 
 #[test]
 fn nobody_is_served_when_nobody_is_active() {
@@ -47,7 +50,7 @@ fn a_turn_lasts_until_the_quantum_is_used_up() {
     let order: Vec<_> = (0..8)
         .map(|_| {
             let id = scheduler.next().expect("both are active");
-            scheduler.charge(id, 32 * 1024);
+            scheduler.charge(id, TURN / 2);
             id
         })
         .collect();
@@ -93,7 +96,8 @@ fn the_express_lane_is_left_after_one_quantum() {
         scheduler.charge(1, 4096);
         express += 4096;
     }
-    assert_eq!((express, scheduler.next()), (64 * 1024, Some(0)));
+    assert!((TURN..TURN + 4096).contains(&express), "{express}");
+    assert_eq!(scheduler.next(), Some(0));
 }
 
 /// Falling silent and waking up again between any two frames must not pay.
@@ -102,7 +106,7 @@ fn pausing_gains_nothing() {
     let mut scheduler = Scheduler::default();
     (0..5).for_each(|id| scheduler.activate(id));
     let mut sent = [0; 5];
-    for _ in 0..5000 {
+    for _ in 0..10_000 {
         let id = scheduler.next().expect("all are active");
         scheduler.charge(id, 16 * 1024);
         sent[id as usize] += 16 * 1024;
