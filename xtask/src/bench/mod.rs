@@ -2,8 +2,10 @@
 //!
 //! A scenario is a list of loads and a list of ways from a port here to a destination. In each round every load goes
 //! through every way, one right after the other, each time through processes that were just started. What varies from
-//! minute to minute then varies for all, and ratios are taken within a round before the median is taken of them.
+//! minute to minute then varies for all, and ratios are taken within a round before the median is taken of them. A page has
+//! no ports, so what the npm package does is measured by JavaScript: see `browser`.
 
+mod browser;
 mod figures;
 mod load;
 mod machine;
@@ -22,7 +24,8 @@ use clap::builder::PossibleValuesParser;
 use crate::process::{built, cargo, run as run_quietly};
 use crate::progress::Progress;
 use figures::Results;
-use scenarios::{SCENARIOS, Scenario};
+use load::Load;
+use scenarios::{SCENARIOS, Scenario, Work};
 use ways::{Programs, Way};
 
 /// Options of `cargo xtask bench`.
@@ -67,10 +70,27 @@ fn build() -> Result<Programs> {
 fn measure(scenario: &Scenario, programs: &Programs, args: &Args) -> Result<Results> {
     let progress = Progress::start(scenario.name);
     let ways: Vec<&Way> = scenario.ways.iter().copied().filter(|way| way.missing().is_none()).collect();
+    let results = match scenario.work {
+        _ if ways.is_empty() => Results::default(),
+        Work::Loads(loads) => through(&ways, loads, programs, args, &progress)?,
+        Work::InBrowser => browser::measure(programs, args, &progress)?,
+    };
+    progress.finish("ok", &format!("{} rounds of {} s", args.rounds, args.seconds));
+    Ok(results)
+}
+
+/// Each load through each way, in every round.
+fn through(
+    ways: &[&Way],
+    loads: &[(&str, Load)],
+    programs: &Programs,
+    args: &Args,
+    progress: &Progress,
+) -> Result<Results> {
     let mut results = Results::default();
     for round in 1..=args.rounds {
-        for (name, load) in scenario.loads {
-            for way in &ways {
+        for (name, load) in loads {
+            for way in ways {
                 let what = format!("{}: {name}", way.name);
                 progress.news(&format!("round {round} of {}: {what}", args.rounds));
                 let figures = load.through(way, programs, args.seconds).context(what)?;
@@ -78,6 +98,5 @@ fn measure(scenario: &Scenario, programs: &Programs, args: &Args) -> Result<Resu
             }
         }
     }
-    progress.finish("ok", &format!("{} rounds of {} s", args.rounds, args.seconds));
     Ok(results)
 }

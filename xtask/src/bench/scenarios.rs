@@ -2,7 +2,7 @@
 
 use super::load::Load;
 use super::ways::{
-    BATCHED, BATCHED_SMALL, DIRECT, PER_MESSAGE, PER_MESSAGE_SMALL, RELAYS, SOCAT, SSH, TCP, WEBSOCKET, Way,
+    BARE, BATCHED, BATCHED_SMALL, DIRECT, PAGE, PER_MESSAGE, PER_MESSAGE_SMALL, RELAYS, SOCAT, SSH, TCP, WEBSOCKET, Way,
 };
 
 /// One table.
@@ -12,10 +12,18 @@ pub(super) struct Scenario {
     pub(super) title: &'static str,
     /// What a reader needs to know to read the table.
     pub(super) about: &'static str,
-    pub(super) loads: &'static [(&'static str, Load)],
+    pub(super) work: Work,
     /// The rows.
     pub(super) ways: &'static [&'static Way],
     pub(super) columns: &'static [Column],
+}
+
+/// What is done to get the figures.
+pub(super) enum Work {
+    /// Each of these through every way.
+    Loads(&'static [(&'static str, Load)]),
+    /// What `tests/browser/bench` does in a page.
+    InBrowser,
 }
 
 /// One figure of one load, for all ways.
@@ -36,7 +44,7 @@ const fn ratio(head: &'static str, load: &'static str, figure: &'static str, to:
 }
 
 /// In the order of the report.
-pub(super) const SCENARIOS: &[Scenario] = &[BULK, LATENCY, OPENS, ISOLATION, IDLE, CREDIT];
+pub(super) const SCENARIOS: &[Scenario] = &[BULK, LATENCY, OPENS, ISOLATION, IDLE, CREDIT, BROWSER];
 
 const BULK: Scenario = Scenario {
     name: "relays",
@@ -45,11 +53,11 @@ const BULK: Scenario = Scenario {
             tokio relays (`copy_bidirectional`, 256 KiB buffers) moves in the same round; such a chain multiplexes nothing. \
             Processor time and memory are those of the forwarding processes: seconds per 10^9 bytes of all of them, and \
             the peak of the largest.",
-    loads: &[
+    work: Work::Loads(&[
         ("1", Load::Bulk { connections: 1 }),
         ("2", Load::Bulk { connections: 2 }),
         ("10", Load::Bulk { connections: 10 }),
-    ],
+    ]),
     ways: &[&DIRECT, &RELAYS, &TCP, &WEBSOCKET, &SSH, &SOCAT],
     columns: &[
         column("1: Gbit/s", "1", "gbit_per_s", 2),
@@ -69,11 +77,11 @@ const LATENCY: Scenario = Scenario {
     name: "latency",
     title: "Round trips",
     about: "One byte to an echo and back, in microseconds: on an idle forwarder, and beside 1 and 10 bulk transfers through it.",
-    loads: &[
+    work: Work::Loads(&[
         ("idle", Load::RoundTrips { bulk: 0 }),
         ("beside 1", Load::RoundTrips { bulk: 1 }),
         ("beside 10", Load::RoundTrips { bulk: 10 }),
-    ],
+    ]),
     ways: &[&DIRECT, &RELAYS, &TCP, &WEBSOCKET, &SSH, &SOCAT],
     columns: &[
         column("idle: p50", "idle", "p50_us", 0),
@@ -90,7 +98,7 @@ const OPENS: Scenario = Scenario {
     name: "opens",
     title: "Short connections",
     about: "Connect to an echo, one byte there and back, close; one after another. Times in microseconds.",
-    loads: &[("opens", Load::Opens)],
+    work: Work::Loads(&[("opens", Load::Opens)]),
     ways: &[&DIRECT, &RELAYS, &TCP, &WEBSOCKET, &SSH, &SOCAT],
     columns: &[
         column("per second", "opens", "per_s", 0),
@@ -106,7 +114,7 @@ const ISOLATION: Scenario = Scenario {
             what was accepted for it before it stood still, socket buffers on the way included. Right: destinations that reset \
             every connection at once, one after another; how many of them the client saw as a reset, and round trips \
             (microseconds) on another connection meanwhile.",
-    loads: &[("stall", Load::Stall), ("resets", Load::Resets)],
+    work: Work::Loads(&[("stall", Load::Stall), ("resets", Load::Resets)]),
     ways: &[&DIRECT, &RELAYS, &TCP, &WEBSOCKET, &SSH],
     columns: &[
         column("alone: Gbit/s", "stall", "alone_gbit_per_s", 2),
@@ -124,7 +132,7 @@ const IDLE: Scenario = Scenario {
     name: "idle",
     title: "Idle connections",
     about: "10,000 connections that were used once: memory of the larger process, and processor time of all in parts of one core.",
-    loads: &[("idle", Load::Idle { channels: 10_000 })],
+    work: Work::Loads(&[("idle", Load::Idle { channels: 10_000 })]),
     ways: &[&TCP, &WEBSOCKET],
     columns: &[
         column("MiB", "idle", "mib", 1),
@@ -139,7 +147,7 @@ const CREDIT: Scenario = Scenario {
     about: "WindowAdjust messages per 10^9 bytes of bulk data over TCP, by class (see ARCHITECTURE.md), and what they cost: credit \
             in batches, and the same code made to grant credit for each message; with the messages that our ends \
             use among themselves (up to 64 KiB), and with small ones.",
-    loads: &[("1", Load::Bulk { connections: 1 }), ("10", Load::Bulk { connections: 10 })],
+    work: Work::Loads(&[("1", Load::Bulk { connections: 1 }), ("10", Load::Bulk { connections: 10 })]),
     ways: &[&BATCHED, &PER_MESSAGE, &BATCHED_SMALL, &PER_MESSAGE_SMALL],
     columns: &[
         column("1: adjusts", "1", "adjusts_per_gb", 0),
@@ -152,5 +160,29 @@ const CREDIT: Scenario = Scenario {
         column("Gbit/s", "10", "gbit_per_s", 2),
         column("CPU s/GB", "10", "cpu_s_per_gb", 2),
         column("Jain", "10", "jain", 4),
+    ],
+};
+
+const BROWSER: Scenario = Scenario {
+    name: "browser",
+    title: "In a browser",
+    about: "The npm package in a page of Chromium, beside a bare WebSocket of the same browser to the same gateway process, which \
+            leads to the same destinations and looks at nothing that it receives. Down and up: one transfer at full speed. \
+            Round trips (milliseconds): one byte to an echo and back, on an idle tunnel and beside a download; that of the \
+            package goes through the same WebSocket as the download, that of the bare one has its own. Memory: what the \
+            page's process and a gateway take more while a reader takes 10 KB/s from a source of 10^9 bytes.",
+    work: Work::InBrowser,
+    ways: &[&BARE, &PAGE],
+    columns: &[
+        column("down: Gbit/s", "down", "gbit_per_s", 2),
+        ratio("of bare", "down", "gbit_per_s", &BARE),
+        column("up: Gbit/s", "up", "gbit_per_s", 2),
+        ratio("of bare", "up", "gbit_per_s", &BARE),
+        column("idle: p50", "idle", "p50_ms", 1),
+        column("p99", "idle", "p99_ms", 1),
+        column("beside: p50", "beside", "p50_ms", 1),
+        column("p99", "beside", "p99_ms", 1),
+        column("page MiB", "memory", "mib", 1),
+        column("gateway MiB", "memory", "gateway_mib", 1),
     ],
 };

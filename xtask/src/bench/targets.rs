@@ -1,7 +1,7 @@
 //! What must be reached.
 
 use super::figures::{Cell, Results};
-use super::ways::{BATCHED, DIRECT, RELAYS, TCP, Way};
+use super::ways::{BARE, BATCHED, DIRECT, PAGE, RELAYS, TCP, Way};
 
 /// A bound of one figure.
 pub(super) struct Target {
@@ -101,5 +101,41 @@ const TARGETS: &[Target] = &[
         scenario: "credit",
         cell: of(&BATCHED, "1", "adjusts_per_gb"),
         bound: Bound::AtMost(5000.0),
+    },
+    Target {
+        name: "download in a page, of a bare WebSocket",
+        scenario: "browser",
+        cell: ratio(&PAGE, "down", "gbit_per_s", &BARE),
+        bound: Bound::AtLeast(0.7),
+    },
+    Target {
+        name: "upload in a page, of a bare WebSocket",
+        scenario: "browser",
+        cell: ratio(&PAGE, "up", "gbit_per_s", &BARE),
+        bound: Bound::AtLeast(0.7),
+    },
+    Target {
+        name: "idle round trip in a page (median), milliseconds",
+        scenario: "browser",
+        cell: of(&PAGE, "idle", "p50_ms"),
+        bound: Bound::AtMost(2.0),
+    },
+    Target {
+        name: "round trip beside a download (median), milliseconds",
+        scenario: "browser",
+        cell: of(&PAGE, "beside", "p50_ms"),
+        bound: Bound::AtMost(10.0),
+    },
+    Target {
+        name: "memory behind a slow reader: page, MiB",
+        scenario: "browser",
+        cell: of(&PAGE, "memory", "mib"),
+        bound: Bound::AtMost(32.0),
+    },
+    Target {
+        name: "memory behind a slow reader: gateway, MiB",
+        scenario: "browser",
+        cell: of(&PAGE, "memory", "gateway_mib"),
+        bound: Bound::AtMost(32.0),
     },
 ];

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use super::figures::Figures;
 use super::places::{Forward, Forwards, free};
@@ -23,8 +23,10 @@ pub(super) struct Way {
     pub(super) name: &'static str,
     /// Programs that a machine may lack.
     needs: &'static [&'static str],
-    start: fn(&Programs, &Forwards) -> Result<Tunnel>,
+    start: Start,
 }
+
+type Start = fn(&Programs, &Forwards) -> Result<Tunnel>;
 
 pub(super) const DIRECT: Way = Way {
     name: "direct",
@@ -66,6 +68,11 @@ pub(super) const SSH: Way = Way {
     start: |programs, forwards| Ok(Tunnel::new(forwards, ssh::start(&programs.scratch, forwards)?)),
 };
 pub(super) const SOCAT: Way = Way { name: "two socat", needs: &["socat"], start: socat };
+/// In a page there is no port to forward: see `browser`.
+const NO_FORWARDER: Start = |_, _| bail!("only pages can use it");
+const BROWSER: &[&str] = &["chromium", "npm"];
+pub(super) const BARE: Way = Way { name: "bare WebSocket", needs: BROWSER, start: NO_FORWARDER };
+pub(super) const PAGE: Way = Way { name: "muxgate in a page", needs: BROWSER, start: NO_FORWARDER };
 
 impl Way {
     /// The first program that this way needs and this machine lacks.
@@ -133,7 +140,8 @@ impl Programs {
         program(&self.bench.to_string_lossy())
     }
 
-    fn muxgate(&self) -> Command {
+    /// Our gateway and client.
+    pub(super) fn muxgate(&self) -> Command {
         program(&self.muxgate.to_string_lossy())
     }
 }
