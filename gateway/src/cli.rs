@@ -13,8 +13,8 @@ use crate::client::forward::Forward;
 use crate::client::parse_destination;
 use crate::exit::CODES_HELP;
 use crate::policy::rule::Rule;
-use crate::serve::admission::Origin;
 use crate::serve::listen_url::ListenUrl;
+use crate::serve::origin::Origin;
 
 const SERVE_HELP: &str = "\
 Examples:
@@ -22,6 +22,8 @@ Examples:
     muxgate serve --listen ws://127.0.0.1:7171 --listen tcp://127.0.0.1:7172 --allow 127.0.0.1:5001 --allow '*.internal:443'
   For the whole network, with TLS and a token:
     muxgate serve --listen wss://0.0.0.0:443 --cert cert.pem --key key.pem --token-file token --allow '*.example.com:443'
+  The same, with a page for browsers at https://gateway.example/:
+    muxgate serve --page --allow-origin https://gateway.example --listen wss://0.0.0.0:443 --cert cert.pem --key key.pem --token-file token --allow '*.example.com:443'
 
 Rules (--allow and --deny):
   *, *:443, *:8000-8999            any name, and any address outside of the special ranges
@@ -31,6 +33,15 @@ Rules (--allow and --deny):
 Nothing is allowed that no rule allows, and deny rules win. Loopback, private, link-local, cloud metadata and other
 special addresses need an --allow that names the address or a network inside that range; neither * nor a rule for a
 name opens them. A name needs both: a rule for the name, and its addresses must pass.";
+
+const DEMO_HELP: &str = "\
+Examples:
+  muxgate demo
+  muxgate demo --listen ws://127.0.0.1:8080 --allow 127.0.0.1:22
+
+Open the URL that it prints in a browser. The page's tunnel may reach the demo's own destinations and what --allow adds:
+an echo service, an HTTP server, a source that sends without end, and a sink that takes everything. They listen on free
+ports of 127.0.0.1. Ctrl-C ends the demo.";
 
 const FORWARD_HELP: &str = "\
 Examples:
@@ -44,6 +55,9 @@ const PIPE_HELP: &str = "\
 Examples:
   muxgate pipe 127.0.0.1:22 --via ws://127.0.0.1:7171
   ssh -o ProxyCommand='muxgate pipe %h:%p --via wss://gateway.example --token-file token' host.internal";
+
+/// Sessions at a time that a gateway serves.
+pub const DEFAULT_SESSIONS: u32 = 4096;
 
 /// Carries many TCP connections over one.
 #[derive(Debug, Parser)]
@@ -77,6 +91,8 @@ pub enum Command {
     Forward(ForwardArgs),
     /// Connect standard input and output to one destination
     Pipe(PipeArgs),
+    /// Run a gateway on this machine with a page to play with, and destinations for it
+    Demo(DemoArgs),
 }
 
 /// Options of `muxgate serve`.
@@ -107,9 +123,28 @@ pub struct ServeArgs {
     /// Let pages of this origin connect, such as https://app.example (repeats)
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     pub allow_origin: Vec<Origin>,
+    /// Serve the demo page on ws:// and wss:// listeners, and let it connect where it was loaded by an address, as
+    /// localhost, or by a name in --listen or --allow-origin
+    #[arg(long)]
+    pub page: bool,
     /// Sessions at a time
-    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_SESSIONS, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_sessions: u32,
+    /// How sessions work.
+    #[command(flatten)]
+    pub session: SessionArgs,
+}
+
+/// Options of `muxgate demo`.
+#[derive(Debug, Args)]
+#[command(after_help = DEMO_HELP)]
+pub struct DemoArgs {
+    /// Where the page and its gateway are, on this machine; another port is taken if this one is in use
+    #[arg(long, value_name = "URL", default_value = "ws://127.0.0.1:7171")]
+    pub listen: ListenUrl,
+    /// Allow one more destination (repeats)
+    #[arg(long = "allow", value_name = "HOST[:PORT]")]
+    pub allow: Vec<Rule>,
     /// How sessions work.
     #[command(flatten)]
     pub session: SessionArgs,
@@ -157,7 +192,7 @@ pub struct PipeArgs {
 }
 
 /// Settings that nobody needs but the bench: what is slower than the default, to compare with.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct SessionArgs {
     /// When credit is granted
     #[arg(long, value_enum, default_value_t = Credit::Batched, hide = true)]

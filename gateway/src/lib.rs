@@ -4,6 +4,7 @@
 
 pub mod cli;
 pub mod client;
+pub mod demo;
 pub mod dial;
 pub mod escape;
 pub mod exit;
@@ -24,5 +25,6 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Serve(args) => serve::serve(args),
         Command::Forward(args) => client::forward::forward(args),
         Command::Pipe(args) => client::pipe::pipe(args),
+        Command::Demo(args) => demo::demo(args),
     }
 }

@@ -65,7 +65,7 @@ fn the_definition_is_consistent() {
 
 #[test]
 fn the_examples_of_every_help_parse() {
-    for verb in ["serve", "forward", "pipe"] {
+    for verb in ["serve", "forward", "pipe", "demo"] {
         let help = help_of(verb);
         let examples: Vec<_> = help.lines().map(str::trim).filter(|line| line.starts_with("muxgate ")).collect();
         assert!(!examples.is_empty(), "{verb} --help has no example");
@@ -116,6 +116,15 @@ fn a_wrong_command_line_says_what_would_be_right() {
     assert_failure(&["pipe", "a", "--via", "tcp://127.0.0.1:1"], 2, "port");
     assert_failure(&["pipe", "a:1", "--via", "http://127.0.0.1"], 2, "ws://");
     assert_failure(&["--log", "=,=", "pipe", "a:1", "--via", "tcp://127.0.0.1:1"], 2, "--log");
+}
+
+#[test]
+fn the_page_says_what_it_needs() {
+    assert_failure(&["demo", "--listen", "ws://0.0.0.0:0"], 2, "serve --page");
+    if !cfg!(feature = "page") {
+        assert_failure(&["demo"], 2, "cargo xtask demo");
+        assert_failure(&["serve", "--page", "--listen", "ws://127.0.0.1:0"], 2, "cargo xtask demo");
+    }
 }
 
 #[test]

@@ -1,11 +1,9 @@
 //! Which requests may become sessions.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use hyper::header::{
-    CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, ORIGIN, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION,
+    CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION,
     TRANSFER_ENCODING, UPGRADE,
 };
 use hyper::{Method, Request, Version};
@@ -13,6 +11,7 @@ use muxgate_transport_native::websocket::accept_key;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::credentials;
+use super::origin::Origins;
 use crate::token::Token;
 
 /// Where sessions are served; deployed clients ask for this path.
@@ -24,7 +23,7 @@ pub struct Admission {
     /// The token to present; none lets everybody in.
     pub token: Option<Token>,
     /// The web origins whose pages may connect. Programs send no `Origin`.
-    pub origins: Vec<Origin>,
+    pub origins: Origins,
     /// One permit for each session.
     pub sessions: Arc<Semaphore>,
 }
@@ -41,8 +40,8 @@ pub struct Admitted {
 }
 
 impl Admission {
-    /// Judges a request. Order: is it ours, is it well made, may it.
-    pub fn admit<B>(&self, request: &Request<B>) -> Result<Admitted, Rejection> {
+    /// Judges a request that came in through a listener with or without TLS. Order: is it ours, is it well made, may it.
+    pub fn admit<B>(&self, request: &Request<B>, tls: bool) -> Result<Admitted, Rejection> {
         if request.uri().path() != PATH {
             return Err(Rejection::NotFound);
         }
@@ -50,15 +49,12 @@ impl Admission {
             return Err(Rejection::Method);
         }
         let accept = check_upgrade(request)?;
-        self.check_origin(request.headers())?;
+        if !self.origins.admit(request.headers(), tls) {
+            return Err(Rejection::Origin);
+        }
         self.check_token(request)?;
         let permit = self.sessions.clone().try_acquire_owned().map_err(|_| Rejection::Full)?;
         Ok(Admitted { accept, subprotocol: credentials::offers_jmux(request.headers()), permit })
-    }
-
-    fn check_origin(&self, headers: &HeaderMap) -> Result<(), Rejection> {
-        let known = |value: &HeaderValue| self.origins.iter().any(|origin| value == origin.0.as_str());
-        headers.get_all(ORIGIN).iter().all(known).then_some(()).ok_or(Rejection::Origin)
     }
 
     fn check_token<B>(&self, request: &Request<B>) -> Result<(), Rejection> {
@@ -140,32 +136,6 @@ pub enum Rejection {
     Full,
 }
 
-/// A web origin, `scheme://host[:port]`, compared exactly.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin(String);
-
-/// Why a text is no origin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an origin is written as browsers send it, in lower case and without a path: https://app.example")]
-pub struct OriginError;
-
-impl FromStr for Origin {
-    type Err = OriginError;
-
-    fn from_str(text: &str) -> Result<Self, OriginError> {
-        let (scheme, host) = text.split_once("://").ok_or(OriginError)?;
-        let is_lower = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-._+:[]".contains(&b);
-        let valid = !scheme.is_empty() && !host.is_empty() && scheme.bytes().chain(host.bytes()).all(is_lower);
-        valid.then(|| Self(text.to_owned())).ok_or(OriginError)
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failure fails the test")]
@@ -174,7 +144,7 @@ mod tests {
     fn admission(token: Option<&str>, origins: &[&str]) -> Admission {
         Admission {
             token: token.map(|token| Token::new(token).unwrap()),
-            origins: origins.iter().map(|origin| origin.parse().unwrap()).collect(),
+            origins: Origins::listed(origins.iter().map(|origin| origin.parse().unwrap()).collect()),
             sessions: Arc::new(Semaphore::new(1)),
         }
     }
@@ -200,12 +170,12 @@ mod tests {
     }
 
     fn judge(admission: &Admission, uri: &str, changes: &[(&str, &str)]) -> Result<(), Rejection> {
-        admission.admit(&request(uri, changes)).map(drop)
+        admission.admit(&request(uri, changes), false).map(drop)
     }
 
     #[test]
     fn a_good_request_is_admitted() {
-        let admitted = admission(None, &[]).admit(&request(PATH, &[])).unwrap();
+        let admitted = admission(None, &[]).admit(&request(PATH, &[]), false).unwrap();
         assert_eq!(admitted.accept, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
     }
 
@@ -232,10 +202,10 @@ mod tests {
         assert_eq!(judge(&open, PATH, &[("transfer-encoding", "chunked")]), Err(Rejection::Body));
         let mut post = request(PATH, &[]);
         *post.method_mut() = Method::POST;
-        assert_eq!(open.admit(&post).map(drop), Err(Rejection::Method));
+        assert_eq!(open.admit(&post, false).map(drop), Err(Rejection::Method));
         let mut old = request(PATH, &[]);
         *old.version_mut() = Version::HTTP_10;
-        assert_eq!(open.admit(&old).map(drop), Err(Rejection::NoUpgrade));
+        assert_eq!(open.admit(&old, false).map(drop), Err(Rejection::NoUpgrade));
     }
 
     #[test]
@@ -300,19 +270,9 @@ mod tests {
     #[test]
     fn sessions_are_counted() {
         let one = admission(None, &[]);
-        let held = one.admit(&request(PATH, &[])).unwrap();
+        let held = one.admit(&request(PATH, &[]), false).unwrap();
         assert_eq!(judge(&one, PATH, &[]), Err(Rejection::Full));
         drop(held);
         assert_eq!(judge(&one, PATH, &[]), Ok(()));
-    }
-
-    #[test]
-    fn origins_on_the_command_line() {
-        for good in ["https://app.example", "http://localhost:8080", "http://[::1]:3000", "chrome-extension://abcdef"] {
-            assert_eq!(good.parse::<Origin>().map(|origin| origin.to_string()).as_deref(), Ok(good));
-        }
-        for bad in ["null", "*", "app.example", "https://", "https://App.example", "https://app.example/", "://a"] {
-            assert_eq!(bad.parse::<Origin>(), Err(OriginError), "{bad}");
-        }
     }
 }

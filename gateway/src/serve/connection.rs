@@ -16,14 +16,15 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::Gateway;
-use super::http::upgrade;
+use super::http::{Entrance, upgrade};
+use super::listen_url::ListenUrl;
 use crate::escape::Printable;
 use crate::listen::Socket;
 use crate::logging::session_ended;
 use crate::relay::relay;
 use crate::runtime;
 
-/// Time for each stage before a session: the TLS handshake, then the request. Slower than this is no client.
+/// Time for the TLS handshake. Slower than this is no client.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
 /// How long destinations may take to read what was received for them before their session ended.
 const LINGER_LIMIT: Duration = Duration::from_secs(30);
@@ -32,10 +33,16 @@ const LINGER_LIMIT: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct Accepted {
     socket: StdSocket,
-    websocket: bool,
-    tls: bool,
+    layers: Layers,
     peer: String,
     handshake: OwnedSemaphorePermit,
+}
+
+/// What lies between a socket and a session.
+#[derive(Debug, Clone, Copy)]
+struct Layers {
+    websocket: bool,
+    tls: bool,
 }
 
 #[derive(Debug)]
@@ -45,8 +52,8 @@ enum StdSocket {
 }
 
 impl Accepted {
-    /// Takes a connection off the runtime that accepted it. `handshake` is held until the client is known.
-    pub(super) fn new(socket: Socket, websocket: bool, tls: bool, handshake: OwnedSemaphorePermit) -> io::Result<Self> {
+    /// Takes a connection to `url` off the runtime that accepted it. `handshake` is held until the client is known.
+    pub(super) fn new(socket: Socket, url: &ListenUrl, handshake: OwnedSemaphorePermit) -> io::Result<Self> {
         let (socket, peer) = match socket {
             Socket::Tcp(stream) => {
                 let peer = stream.peer_addr()?.to_string();
@@ -54,7 +61,8 @@ impl Accepted {
             }
             Socket::Unix(stream) => (StdSocket::Unix(stream.into_std()?), "unix".to_owned()),
         };
-        Ok(Self { socket, websocket, tls, peer, handshake })
+        let layers = Layers { websocket: url.websocket, tls: url.tls };
+        Ok(Self { socket, layers, peer, handshake })
     }
 }
 
@@ -70,27 +78,28 @@ pub(super) async fn serve_connection(accepted: Accepted, gateway: Arc<Gateway>) 
 }
 
 async fn serve(accepted: Accepted, gateway: &Arc<Gateway>) -> io::Result<()> {
-    let Accepted { socket, websocket, tls, handshake, .. } = accepted;
+    let Accepted { socket, layers, handshake, .. } = accepted;
     let stream = match socket {
-        StdSocket::Unix(stream) => return start(UnixStream::from_std(stream)?, websocket, handshake, gateway).await,
+        StdSocket::Unix(stream) => return start(UnixStream::from_std(stream)?, layers, handshake, gateway).await,
         StdSocket::Tcp(stream) => TcpStream::from_std(stream)?,
     };
     tune(&stream)?;
-    match gateway.tls.as_ref().filter(|_| tls) {
-        None => start(stream, websocket, handshake, gateway).await,
+    match gateway.tls.as_ref().filter(|_| layers.tls) {
+        None => start(stream, layers, handshake, gateway).await,
         Some(config) => {
             let stream = timeout(HANDSHAKE_LIMIT, tls::accept(stream, config.clone())).await??;
-            start(stream, websocket, handshake, gateway).await
+            start(stream, layers, handshake, gateway).await
         }
     }
 }
 
-async fn start<IO>(io: IO, websocket: bool, handshake: OwnedSemaphorePermit, gateway: &Arc<Gateway>) -> io::Result<()>
+async fn start<IO>(io: IO, layers: Layers, handshake: OwnedSemaphorePermit, gateway: &Arc<Gateway>) -> io::Result<()>
 where
     IO: AsyncRead + AsyncWrite + Unpin + 'static,
 {
-    if websocket {
-        let Some(upgraded) = timeout(HANDSHAKE_LIMIT, upgrade(io, &gateway.admission)).await?? else { return Ok(()) };
+    if layers.websocket {
+        let entrance = Entrance { admission: &gateway.admission, page: gateway.page.as_ref(), tls: layers.tls };
+        let Some(upgraded) = upgrade(io, entrance).await? else { return Ok(()) };
         drop(handshake);
         run(WebSocketTransport::server(upgraded.io, upgraded.leftover), gateway).await;
         drop(upgraded.permit);
@@ -162,11 +171,15 @@ mod tests {
 
     use super::*;
     use crate::cli::{Cli, Command};
+    use crate::serve::http::REQUEST_LIMIT;
+
+    const WEBSOCKET: Layers = Layers { websocket: true, tls: false };
+    const PLAIN: Layers = Layers { websocket: false, tls: false };
 
     fn gateway(more: &[&str]) -> Arc<Gateway> {
         let command = ["muxgate", "serve", "--listen", "ws://127.0.0.1:0"].iter().chain(more);
         let Command::Serve(args) = Cli::try_parse_from(command).unwrap().command else { unreachable!() };
-        Arc::new(Gateway::new(&args).unwrap())
+        Arc::new(Gateway::new(&args, None).unwrap())
     }
 
     fn permit() -> OwnedSemaphorePermit {
@@ -177,8 +190,8 @@ mod tests {
     async fn a_client_that_says_nothing_is_cut() {
         let (_client, io) = duplex(1024);
         let began = Instant::now();
-        let error = start(io, true, permit(), &gateway(&[])).await.unwrap_err();
-        assert_eq!((error.kind(), began.elapsed()), (ErrorKind::TimedOut, HANDSHAKE_LIMIT));
+        let error = start(io, WEBSOCKET, permit(), &gateway(&[])).await.unwrap_err();
+        assert_eq!((error.kind(), began.elapsed()), (ErrorKind::TimedOut, REQUEST_LIMIT));
     }
 
     #[tokio::test(start_paused = true)]
@@ -193,10 +206,10 @@ mod tests {
         let began = Instant::now();
         let gateway = gateway(&[]);
         let error = tokio::select! {
-            result = start(io, true, permit(), &gateway) => result.unwrap_err(),
+            result = start(io, WEBSOCKET, permit(), &gateway) => result.unwrap_err(),
             () = dribble => unreachable!(),
         };
-        assert_eq!((error.kind(), began.elapsed()), (ErrorKind::TimedOut, HANDSHAKE_LIMIT));
+        assert_eq!((error.kind(), began.elapsed()), (ErrorKind::TimedOut, REQUEST_LIMIT));
     }
 
     #[tokio::test]
@@ -204,7 +217,7 @@ mod tests {
         let gateway = gateway(&["--max-sessions", "1"]);
         let held = gateway.admission.sessions.try_acquire().unwrap();
         let (mut client, io) = duplex(1024);
-        start(io, false, permit(), &gateway).await.unwrap_err();
+        start(io, PLAIN, permit(), &gateway).await.unwrap_err();
         assert_eq!(client.read(&mut [0]).await.unwrap(), 0, "it was closed");
         drop(held);
     }

@@ -45,6 +45,14 @@ impl FromStr for ListenUrl {
     }
 }
 
+impl ListenUrl {
+    /// Where people see the page, if browsers can reach this listener.
+    pub(crate) fn page(&self) -> Option<String> {
+        let scheme = if self.tls { "https" } else { "http" };
+        self.websocket.then(|| format!("{scheme}://{}/", self.address))
+    }
+}
+
 impl fmt::Display for ListenUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = match (&self.address, self.websocket, self.tls) {
@@ -61,6 +69,14 @@ impl fmt::Display for ListenUrl {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_are_where_websockets_are() {
+        let page = |text: &str| text.parse::<ListenUrl>().ok().and_then(|url| url.page());
+        assert_eq!(page("ws://127.0.0.1:7171").as_deref(), Some("http://127.0.0.1:7171/"));
+        assert_eq!(page("wss://[::1]:443").as_deref(), Some("https://[::1]:443/"));
+        assert_eq!(page("tcp://127.0.0.1:7172"), None);
+    }
 
     #[test]
     fn urls() {

@@ -5,6 +5,8 @@ mod connection;
 mod credentials;
 mod http;
 pub mod listen_url;
+pub mod origin;
+pub(crate) mod page;
 mod worker;
 
 use std::sync::Arc;
@@ -26,14 +28,18 @@ use crate::token::Token;
 use admission::Admission;
 use connection::Accepted;
 use listen_url::ListenUrl;
+use origin::Origins;
+use page::Page;
 use worker::Workers;
 
 /// Connections that have not shown who they are, at a time. More wait in the queue of the kernel.
 const MAX_HANDSHAKES: usize = 1024;
 
 /// What all workers share.
-struct Gateway {
+pub(crate) struct Gateway {
     admission: Admission,
+    /// Shown by the WebSocket listeners.
+    page: Option<Page>,
     dialer: Dialer,
     config: Config,
     tls: Option<Arc<ServerConfig>>,
@@ -43,16 +49,53 @@ struct Gateway {
 
 /// Serves until a signal ends it.
 pub fn serve(args: &ServeArgs) -> Result<(), Failure> {
-    let gateway = Arc::new(Gateway::new(args)?);
+    // No destinations to offer: the page says what to enter.
+    let page = args.page.then(|| Page::embedded("{}".to_owned())).transpose()?;
+    let gateway = Gateway::new(args, page)?;
     runtime::raise_descriptor_limit();
     runtime::block_on(async {
         let terminated = runtime::terminated()?;
         check_exposure(args).await?;
         let listeners = bind_all(&args.listen).await?;
+        gateway.run(&listeners, terminated).await
+    })
+}
+
+impl Gateway {
+    /// A gateway that shows `page`, if there is one.
+    pub(crate) fn new(args: &ServeArgs, page: Option<Page>) -> Result<Self, Failure> {
+        let token = args.token_file.as_ref().map(|path| {
+            Token::from_file(path).map_err(|error| Failure::usage(format!("--token-file {}: {error}", path.display())))
+        });
+        let listed = args.allow_origin.clone();
+        Ok(Self {
+            admission: Admission {
+                token: token.transpose()?,
+                origins: if page.is_some() { Origins::with_own(listed, &args.listen) } else { Origins::listed(listed) },
+                sessions: Arc::new(Semaphore::new(args.max_sessions as usize)),
+            },
+            page,
+            dialer: Dialer::new(Policy::new(args.allow.clone(), args.deny.clone()), SystemResolver),
+            config: args.session.config(),
+            tls: tls_config(args)?,
+            stop: watch::Sender::new(false),
+        })
+    }
+
+    /// Serves what comes in through `listeners` until `terminated` completes.
+    pub(crate) async fn run(
+        self,
+        listeners: &[(Listener, ListenUrl)],
+        terminated: impl Future<Output = ()>,
+    ) -> Result<(), Failure> {
+        let gateway = Arc::new(self);
         let workers = Workers::start(&gateway).map_err(|error| Failure::runtime("cannot start the workers", &error))?;
         let handshakes = Arc::new(Semaphore::new(MAX_HANDSHAKES));
-        for (_, url) in &listeners {
+        for (_, url) in listeners {
             announce(format_args!("listening on {url}"));
+        }
+        for page in listeners.iter().filter(|_| gateway.page.is_some()).filter_map(|(_, url)| url.page()) {
+            announce(format_args!("the page is at {page}"));
         }
         let accepting = listeners.iter().map(|(listener, url)| accept_all(listener, url, &handshakes, &workers));
         tokio::select! {
@@ -62,25 +105,6 @@ pub fn serve(args: &ServeArgs) -> Result<(), Failure> {
         gateway.stop.send_replace(true);
         workers.join();
         Ok(())
-    })
-}
-
-impl Gateway {
-    fn new(args: &ServeArgs) -> Result<Self, Failure> {
-        let token = args.token_file.as_ref().map(|path| {
-            Token::from_file(path).map_err(|error| Failure::usage(format!("--token-file {}: {error}", path.display())))
-        });
-        Ok(Self {
-            admission: Admission {
-                token: token.transpose()?,
-                origins: args.allow_origin.clone(),
-                sessions: Arc::new(Semaphore::new(args.max_sessions as usize)),
-            },
-            dialer: Dialer::new(Policy::new(args.allow.clone(), args.deny.clone()), SystemResolver),
-            config: args.session.config(),
-            tls: tls_config(args)?,
-            stop: watch::Sender::new(false),
-        })
     }
 }
 
@@ -117,7 +141,8 @@ async fn check_exposure(args: &ServeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn bind_all(urls: &[ListenUrl]) -> Result<Vec<(Listener, ListenUrl)>, Failure> {
+/// Opens the listeners; the URLs have the ports that the system chose.
+pub(crate) async fn bind_all(urls: &[ListenUrl]) -> Result<Vec<(Listener, ListenUrl)>, Failure> {
     let mut listeners = Vec::new();
     for url in urls {
         let bound = url.address.bind().await.map_err(|error| cannot_listen(url, &error))?;
@@ -137,7 +162,7 @@ async fn accept_all(listener: &Listener, url: &ListenUrl, handshakes: &Arc<Semap
     // The semaphore is never closed.
     while let Ok(permit) = handshakes.clone().acquire_owned().await {
         let socket = listener.accept().await;
-        match Accepted::new(socket, url.websocket, url.tls, permit) {
+        match Accepted::new(socket, url, permit) {
             Ok(accepted) => workers.dispatch(accepted),
             Err(error) => tracing::debug!("a client left at once: {error}"),
         }
