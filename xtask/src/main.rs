@@ -30,8 +30,8 @@ enum Command {
     Test(test::Args),
     /// Install what the tests need and this machine lacks.
     Setup,
-    /// Build the gateway and send real traffic through it, until Ctrl-C.
-    Demo,
+    /// Build everything, with what is missing installed, and run the gateway and its page on this machine.
+    Demo(demo::Args),
     /// Build and pack the npm package.
     Npm,
     /// Measure what forwarding costs, beside other ways to do it.
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Test(args) => return test::run(&args),
         Command::Setup => setup::run(),
-        Command::Demo => demo::run(),
+        Command::Demo(args) => demo::run(&args),
         Command::Npm => npm::run(),
         Command::Bench(args) => bench::run(&args),
     };

@@ -4,6 +4,7 @@
 //! compiles the TypeScript that makes sockets of the other, and fails if it is too large.
 
 pub(crate) mod node;
+pub(crate) mod page;
 pub(crate) mod tests;
 
 use std::path::{Path, PathBuf};

@@ -1,22 +1,26 @@
-//! The step `browser`: the npm package in Chromium, in Node and in bundlers, against the real gateway; and core's own scenarios as
-//! wasm in the same engines.
+//! The step `browser`: the npm package in Chromium, in Node and in bundlers, against the real gateway; core's own scenarios as
+//! wasm in the same engines; and the demo page.
 
 use anyhow::{Context, Result};
 
 use super::node::ensure_packages;
-use super::{FOLDER, build, build_conformance};
+use super::{FOLDER, build, build_conformance, page};
 use crate::process::{built, cargo, find, program, root, run, run_with};
 use crate::progress::Progress;
 use crate::setup::apt;
 
-/// Folders with tests of their own, after which `npm test` there takes the package apart. The first has no need of a browser.
-const FOLDERS: &[&str] = &[FOLDER, "tests/browser", "tests/browser/packaging"];
+/// Folders with tests of their own, after which `npm test` there takes the package apart. The first two have no need of a
+/// browser.
+const FOLDERS: &[&str] = &[FOLDER, page::FOLDER, "tests/browser", "tests/browser/packaging"];
 
 pub(crate) fn check(progress: &Progress) -> Result<String> {
     let sizes = build(progress)?;
     build_conformance(progress)?;
     ensure_chromium(progress)?;
-    run(&mut cargo(["build", "--bin", "muxgate"]), progress)?;
+    page::build(progress)?;
+    page::check(progress)?;
+    // The same artefacts as in the other steps, but for the crate itself.
+    run(&mut cargo(["build", "--bin", "muxgate", "--features", page::FEATURE]), progress)?;
     let gateway = built("debug")?.join("muxgate");
     // The second folder's packages are links to the first, and the third uses those of the second.
     for folder in FOLDERS {

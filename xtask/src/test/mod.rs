@@ -44,7 +44,7 @@ const STEPS: &[Step] = &[
     Step { name: "test", about: "unit, property, integration, end-to-end and doc tests", check: cargo::test },
     Step { name: "doc", about: "rustdoc without a warning", check: cargo::doc },
     Step { name: "wasm", about: "core and the browser's transport compile for wasm32", check: cargo::wasm },
-    Step { name: "browser", about: "the npm package in Chromium, Node and bundlers", check: npm::tests::check },
+    Step { name: "browser", about: "the npm package and the demo page, in Chromium", check: npm::tests::check },
 ];
 
 /// Runs the chosen steps. The last line counts them.
