@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::{Bytes, BytesMut};
 
+use crate::sync::{Mutex, MutexGuard};
 use crate::transport::Transport;
 
 /// One end of a pair made by [`duplex`]. Dropping it ends both directions.

@@ -54,6 +54,7 @@ pub mod session;
 mod shared;
 mod stats;
 mod stream;
+mod sync;
 mod transport;
 
 pub use config::{Config, CreditPolicy};

@@ -2,12 +2,13 @@
 //!
 //! The lock is held briefly: never across an await, never while waking.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Waker};
 
 use crate::error::ConnectionError;
 use crate::frame::ChannelId;
 use crate::session::{Event, Session};
+use crate::sync::Mutex;
 
 #[derive(Debug)]
 pub(crate) struct Shared {

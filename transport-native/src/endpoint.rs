@@ -98,10 +98,16 @@ impl FromStr for Endpoint {
             "wss" => websocket(text, true),
             "unix" if rest.is_empty() || rest == "//" => Err(EndpointError::Path),
             // `unix:///path` is the same with an empty host.
-            "unix" => Ok(Self::Unix(rest.strip_prefix("//").unwrap_or(rest).into())),
+            "unix" => Ok(Self::Unix(unix_path(rest.strip_prefix("//").unwrap_or(rest)))),
             _ => Err(EndpointError::Scheme),
         }
     }
+}
+
+/// Slashes at the beginning count once: shown behind `unix:`, two of them would be read as an empty host.
+fn unix_path(path: &str) -> PathBuf {
+    let bare = path.trim_start_matches('/');
+    if bare.len() < path.len() { format!("/{bare}").into() } else { path.into() }
 }
 
 fn websocket(text: &str, secure: bool) -> Result<Endpoint, EndpointError> {
@@ -138,11 +144,12 @@ fn server(uri: &Uri, default: Option<u16>, example: &'static str) -> Result<Host
         Some(port) => port.parse().map_err(|_| invalid.clone())?,
         None => default.ok_or(EndpointError::Port(example))?,
     };
-    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
-    if host.is_empty() {
+    let host = authority.host();
+    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    if bare.is_empty() || bare.contains(['[', ']']) {
         return Err(invalid);
     }
-    Ok(HostPort { host: host.to_owned(), port })
+    Ok(HostPort { host: bare.to_owned(), port })
 }
 
 #[cfg(test)]
@@ -165,6 +172,7 @@ mod tests {
             ("wss://gateway.example/other", "wss://gateway.example:443/other"),
             ("unix:/run/muxgate.sock", "unix:/run/muxgate.sock"),
             ("unix:///run/muxgate.sock", "unix:/run/muxgate.sock"),
+            ("unix://///run/muxgate.sock", "unix:/run/muxgate.sock"),
         ] {
             assert_eq!(shown(text).as_deref(), Ok(meaning));
         }
@@ -192,6 +200,7 @@ mod tests {
         assert!(server("tcp://gateway.example:1/path"));
         assert!(server("ws://gateway.example:99999"));
         assert!(server("ws://gateway.example:"));
+        assert!(server("tcp://127.1[]:1"));
         assert!(server("ws://user@gateway.example"));
     }
 }

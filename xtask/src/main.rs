@@ -6,6 +6,7 @@
 
 mod bench;
 mod demo;
+mod fuzz;
 mod npm;
 mod process;
 mod progress;
@@ -34,6 +35,8 @@ enum Command {
     Demo(demo::Args),
     /// Build and pack the npm package.
     Npm,
+    /// Look for input that breaks what must hold.
+    Fuzz(fuzz::Args),
     /// Measure what forwarding costs, beside other ways to do it.
     Bench(bench::Args),
 }
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Command::Setup => setup::run(),
         Command::Demo(args) => demo::run(&args),
         Command::Npm => npm::run(),
+        Command::Fuzz(args) => fuzz::fuzz(&args),
         Command::Bench(args) => bench::run(&args),
     };
     match outcome {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::process::{built, cargo, run, run_with};
+use crate::process::{built, cargo, root, run, run_with};
 use crate::progress::Progress;
 use crate::setup::{programs, wasm};
 
@@ -46,6 +46,18 @@ pub(super) fn test(progress: &Progress) -> Result<String> {
         tests += passed(line);
     })?;
     Ok(format!("{tests} tests, with {programs}"))
+}
+
+/// The model tests of core, in a folder of their own: everything in it has other flags than everywhere else.
+pub(super) fn interleavings(progress: &Progress) -> Result<String> {
+    let mut command = cargo(["test", "--package", "muxgate-core", "--test", "interleavings", "--target-dir"]);
+    command.arg(root().join("target/interleavings")).env("RUSTFLAGS", "--cfg muxgate_shuttle");
+    let mut tests = 0;
+    run_with(&mut command, |line| {
+        progress.news(line);
+        tests += passed(line);
+    })?;
+    Ok(format!("{tests} tests"))
 }
 
 pub(super) fn doc(progress: &Progress) -> Result<String> {

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 
+use crate::fuzz;
 use crate::npm;
 use crate::process;
 use crate::progress::Progress;
@@ -42,6 +43,12 @@ const STEPS: &[Step] = &[
     Step { name: "clippy", about: "no warning in any target", check: cargo::clippy },
     Step { name: "build", about: "the binaries and all tests compile", check: cargo::build },
     Step { name: "test", about: "unit, property, integration, end-to-end and doc tests", check: cargo::test },
+    Step {
+        name: "interleavings",
+        about: "no order of tasks loses a wakeup: core under Shuttle",
+        check: cargo::interleavings,
+    },
+    Step { name: "fuzz", about: "a few seconds of each fuzz target", check: fuzz::short },
     Step { name: "doc", about: "rustdoc without a warning", check: cargo::doc },
     Step { name: "wasm", about: "core and the browser's transport compile for wasm32", check: cargo::wasm },
     Step { name: "browser", about: "the npm package and the demo page, in Chromium", check: npm::tests::check },
