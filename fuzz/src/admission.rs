@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue, Method, Request, Uri, Version, header};
-use muxgate::serve::admission::{Admission, Origin, Rejection};
+use muxgate::serve::admission::{Admission, Rejection};
+use muxgate::serve::origin::{Origin, Origins};
 use muxgate::token::Token;
 use tokio::sync::Semaphore;
 
@@ -33,10 +34,10 @@ fn admit(request: &Request<()>, token: Option<&str>, origins: &[&str]) -> Result
     let origins = origins.iter().map(|origin| origin.parse::<Origin>().expect("an origin"));
     let admission = Admission {
         token: token.map(|token| Token::new(token).expect("a token")),
-        origins: origins.collect(),
+        origins: Origins::listed(origins.collect()),
         sessions: Arc::new(Semaphore::new(1)),
     };
-    admission.admit(request).map(drop)
+    admission.admit(request, false).map(drop)
 }
 
 fn request(input: &[u8]) -> Option<Request<()>> {

@@ -11,7 +11,7 @@ use muxgate::policy::rule::Rule;
 use muxgate::policy::special::{embedded_ipv4, special_range};
 use muxgate::policy::target::{Host, Target};
 use muxgate::serve::listen_url::ListenUrl;
-use muxgate::serve::admission::Origin;
+use muxgate::serve::origin::Origin;
 use muxgate_core::Destination;
 use muxgate_transport_native::Endpoint;
 
