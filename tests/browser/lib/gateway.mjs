@@ -16,8 +16,16 @@ const BINARY = process.env.MUXGATE_BIN ?? fileURLToPath(new URL("../../../target
 export async function startGateway({ origin, port = 0, args = [] }) {
   const listen = ["serve", "--listen", `ws://127.0.0.1:${port}`, "--allow", "127.0.0.1", "--allow", "*.invalid"];
   const origins = origin ? ["--allow-origin", origin] : [];
-  const child = spawn(BINARY, [...listen, ...origins, ...args], { stdio: ["ignore", "ignore", "pipe"] });
-  const gateway = new Gateway(child);
+  return start([...listen, ...origins, ...args]);
+}
+
+/** Starts `muxgate demo` on a free port. */
+export function startDemo() {
+  return start(["demo", "--listen", "ws://127.0.0.1:0"]);
+}
+
+async function start(args) {
+  const gateway = new Gateway(spawn(BINARY, args, { stdio: ["ignore", "ignore", "pipe"] }));
   gateway.url = await gateway.listening();
   return gateway;
 }
@@ -40,6 +48,13 @@ class Gateway {
   get memory() {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, "utf8");
     return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)[1]) * 1024;
+  }
+
+  /** Ends it as Ctrl-C does; resolves with its exit code and the last line that it wrote. */
+  async interrupt() {
+    this.#child.kill("SIGINT");
+    const [code] = await once(this.#child, "close");
+    return { code, last: this.#log.at(-1) };
   }
 
   /** Ends it without a word to anybody. */
