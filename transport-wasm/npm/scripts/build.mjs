@@ -32,8 +32,10 @@ for (const file of ["LICENSE-MIT", "LICENSE-APACHE"]) copyFileSync(`../../${file
 const gzipped = gzipSync(wasm, { level: 9 });
 console.log(`muxgate.wasm: ${kilobytes(wasm)} KB, ${kilobytes(gzipped)} KB gzipped`);
 if (wasm.length > MAX_BYTES || gzipped.length > MAX_GZIPPED) {
-  console.error(`more than ${MAX_BYTES / 1000} KB (${MAX_GZIPPED / 1000} KB gzipped): find out what grew`);
-  process.exit(1);
+  const excuse = process.env.MUXGATE_LARGER_BECAUSE;
+  console.error(`more than ${MAX_BYTES / 1000} KB (${MAX_GZIPPED / 1000} KB gzipped): ${excuse || "find out what grew"}`);
+  // A machine that cannot build the small one can still test with a larger one.
+  if (!excuse) process.exit(1);
 }
 
 /** The file, smaller. It takes seconds, so the result is kept. */

@@ -17,6 +17,8 @@ use crate::setup::wasm::{self, TARGET};
 
 /// The package's folder, from the workspace's.
 const FOLDER: &str = "transport-wasm/npm";
+/// Tells the package's build why the wasm file may be too large, if it may.
+const LARGER: &str = "MUXGATE_LARGER_BECAUSE";
 
 /// Builds the package and packs it as people get it.
 pub(crate) fn run() -> Result<()> {
@@ -30,16 +32,22 @@ pub(crate) fn run() -> Result<()> {
 /// Builds `dist` of the package; returns its sizes, for people.
 pub(crate) fn build(progress: &Progress) -> Result<String> {
     let wasm = wasm::ensure(progress)?;
-    run_quietly(&mut wasm.cargo_build_small()?, progress)?;
+    let (mut compile, larger_because) = wasm.cargo_build_small();
+    if let Some(why) = &larger_because {
+        progress.print(&format!("       the wasm file is larger than the one to be published: {why}"));
+    }
+    run_quietly(&mut compile, progress)?;
     let folder = root().join(FOLDER);
     let input = built_wasm(wasm::SMALL, "wasm/muxgate_transport_wasm.wasm");
     bind(&input, &folder.join("src/generated"), "muxgate", progress)?;
 
     node::ensure_packages(&folder, progress)?;
     let mut sizes = String::new();
-    run_with(program("npm").args(["run", "build"]).current_dir(&folder), |line| {
+    let mut build = program("npm");
+    build.args(["run", "build"]).current_dir(&folder).env(LARGER, larger_because.unwrap_or_default());
+    run_with(&mut build, |line| {
         progress.news(line);
-        if line.starts_with("muxgate.wasm") {
+        if line.starts_with("muxgate.wasm:") {
             line.clone_into(&mut sizes);
         }
     })?;

@@ -43,7 +43,7 @@ pub(crate) fn ensure(progress: &Progress) -> Result<Wasm> {
         return stand_in();
     }
     progress.news("rustup target add");
-    match rustup_target_add() {
+    match rustup_add("target", TARGET) {
         Ok(()) => Ok(Wasm::Toolchain),
         Err(error) => {
             progress.print("       rustup cannot add the target, taking Debian's rustc-web instead");
@@ -72,20 +72,21 @@ impl Wasm {
         command
     }
 
-    /// `cargo build` of what pages load. A panic is a trap without a message: nobody would see it in a browser, and the code
-    /// that formats it is an eighth of the file. That takes a standard library built so, from source.
-    pub(crate) fn cargo_build_small(&self) -> Result<Command> {
+    /// `cargo build` of what pages load, and why the file comes out larger than it should, if it does.
+    ///
+    /// A panic is a trap without a message: nobody would see it in a browser, and the code that formats it is an eighth of the
+    /// file. That takes a standard library built so, from source.
+    pub(crate) fn cargo_build_small(&self) -> (Command, Option<String>) {
         let mut command = self.cargo();
-        command.args(["-p", "muxgate-transport-wasm", "--profile", "wasm"]);
+        command.args(["-p", "muxgate-transport-wasm", "--profile", "wasm"]).env("CARGO_TARGET_DIR", root().join(SMALL));
         if matches!(self, Self::Toolchain) {
-            process::output(program("rustup").args(["component", "add", "rust-src"]))
-                .context("building the standard library takes its source")?;
+            if let Err(error) = ensure_library_source() {
+                return (command, Some(format!("the standard library's source is missing: {error:#}")));
+            }
             command.arg("-Zbuild-std=std,panic_abort").env("RUSTC_BOOTSTRAP", "1");
         }
-        command
-            .env("CARGO_TARGET_DIR", root().join(SMALL))
-            .env("RUSTFLAGS", "-Zunstable-options -Cpanic=immediate-abort");
-        Ok(command)
+        command.env("RUSTFLAGS", "-Zunstable-options -Cpanic=immediate-abort");
+        (command, None)
     }
 
     fn cargo(&self) -> Command {
@@ -113,10 +114,19 @@ fn stand_in() -> Result<Wasm> {
     Ok(Wasm::StandIn { linker })
 }
 
-fn rustup_target_add() -> Result<()> {
+/// Distributions put it where rustup does.
+fn ensure_library_source() -> Result<()> {
+    let sysroot = rustc_prints(&["sysroot"])?;
+    if Path::new(&sysroot).join("lib/rustlib/src/rust/library").is_dir() {
+        return Ok(());
+    }
+    rustup_add("component", "rust-src")
+}
+
+fn rustup_add(what: &str, name: &str) -> Result<()> {
     find("rustup").context("there is no rustup")?;
     // Without a network the answer is no: ask once.
-    process::output(program("rustup").args(["target", "add", TARGET]).env("RUSTUP_MAX_RETRIES", "0"))?;
+    process::output(program("rustup").args([what, "add", name]).env("RUSTUP_MAX_RETRIES", "0"))?;
     Ok(())
 }
 
