@@ -121,6 +121,7 @@ fn a_wrong_command_line_says_what_would_be_right() {
 #[test]
 fn the_page_says_what_it_needs() {
     assert_failure(&["demo", "--listen", "ws://0.0.0.0:0"], 2, "serve --page");
+    assert_failure(&["serve", "--page", "--listen", "tcp://127.0.0.1:0"], 2, "ws://");
     if !cfg!(feature = "page") {
         assert_failure(&["demo"], 2, "cargo xtask demo");
         assert_failure(&["serve", "--page", "--listen", "ws://127.0.0.1:0"], 2, "cargo xtask demo");

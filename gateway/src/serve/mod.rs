@@ -49,6 +49,11 @@ pub(crate) struct Gateway {
 
 /// Serves until a signal ends it.
 pub fn serve(args: &ServeArgs) -> Result<(), Failure> {
+    if args.page && !args.listen.iter().any(|url| url.websocket) {
+        return Err(Failure::usage(
+            "--page is shown by ws:// and wss:// listeners, and there is none: add --listen ws://...",
+        ));
+    }
     // No destinations to offer: the page says what to enter.
     let page = args.page.then(|| Page::embedded("{}".to_owned())).transpose()?;
     let gateway = Gateway::new(args, page)?;
