@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use muxgate_core::{Destination, ReasonCode};
 use muxgate_transport_native::connect;
+use rustix::io::Errno;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -136,8 +137,11 @@ impl Refusal {
 /// What a client is told about a connection that failed.
 fn reason_of(error: &io::Error) -> (ReasonCode, &'static str) {
     use io::ErrorKind::{AddrNotAvailable, ConnectionRefused, HostUnreachable, NetworkUnreachable, TimedOut};
-    if error.raw_os_error() == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error()) {
+    if error.raw_os_error() == Some(Errno::AFNOSUPPORT.raw_os_error()) {
         return (ReasonCode::AddressTypeNotSupported, "the gateway has no such kind of address");
+    }
+    if [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error())) {
+        return (ReasonCode::GeneralFailure, "the gateway has as many connections as it may: try again later");
     }
     match error.kind() {
         ConnectionRefused => (ReasonCode::ConnectionRefused, "the destination refused the connection"),
@@ -274,5 +278,7 @@ mod tests {
         assert_eq!(reason(Errno::AFNOSUPPORT), ReasonCode::AddressTypeNotSupported);
         assert_eq!(reason(Errno::ADDRNOTAVAIL), ReasonCode::NetworkUnreachable);
         assert_eq!(reason(Errno::MFILE), ReasonCode::GeneralFailure);
+        let (_, description) = reason_of(&io::Error::from_raw_os_error(Errno::MFILE.raw_os_error()));
+        assert!(description.contains("try again later"), "{description}");
     }
 }

@@ -18,6 +18,7 @@ use tracing::Instrument;
 use super::Gateway;
 use super::http::{Entrance, upgrade};
 use super::listen_url::ListenUrl;
+use super::pace::Pace;
 use crate::escape::Printable;
 use crate::listen::Socket;
 use crate::logging::session_ended;
@@ -120,10 +121,12 @@ async fn run<T: Transport + Unpin + 'static>(transport: T, gateway: &Arc<Gateway
     let connection = spawn_local(connection);
     let mut relays = JoinSet::new();
     let mut stop = gateway.stop.subscribe();
+    let mut pace = Pace::new();
     let why = loop {
         tokio::select! {
-            incoming = acceptor.accept() => {
+            incoming = async { pace.due().await; acceptor.accept().await } => {
                 let Some(incoming) = incoming else { break acceptor.closed().await };
+                pace.take();
                 relays.spawn_local(answer(incoming, gateway.clone()).in_current_span());
             }
             Some(_) = relays.join_next() => {}

@@ -6,6 +6,7 @@ mod credentials;
 mod http;
 pub mod listen_url;
 pub mod origin;
+mod pace;
 pub(crate) mod page;
 mod worker;
 
