@@ -22,7 +22,9 @@ pub use destination::Destination;
 pub use exchange::{Digest, Pattern, Sha256, digest_of};
 pub use http::HttpServer;
 pub use muxgate::{Certificates, Forward, Gateway, code, muxgate, pipe};
-pub use observe::{descriptors, raise_descriptor_limit, resident};
+#[cfg(target_os = "linux")]
+pub use observe::limit_descriptors;
+pub use observe::{descriptors, processor_time, raise_descriptor_limit, resident};
 pub use port::ReservedPort;
 pub use program::Program;
 pub use raw::{RawSession, request, status, upgrade};

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::io;
+use std::time::Duration;
 
-use rustix::process::{Pid, Resource, getrlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 
 /// Memory of process `pid` that is resident now, in bytes. Linux only.
 #[must_use]
@@ -18,6 +19,27 @@ pub fn resident(pid: Pid) -> usize {
 #[must_use]
 pub fn descriptors(pid: Pid) -> usize {
     fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).expect("the process runs").count()
+}
+
+/// Processor time that process `pid` has used so far. Linux only.
+#[must_use]
+pub fn processor_time(pid: Pid) -> Duration {
+    /// What the kernel counts in, whatever its own clock does (`USER_HZ`).
+    const PER_SECOND: u64 = 100;
+
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).expect("the process runs");
+    // The name, in brackets, may hold anything.
+    let (_, fields) = stat.rsplit_once(')').expect("the name is in brackets");
+    let ticks = fields.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok());
+    Duration::from_millis(ticks.sum::<u64>() * 1000 / PER_SECOND)
+}
+
+/// Lets process `pid` have `more` descriptors than it has now, for good. Linux only.
+#[cfg(target_os = "linux")]
+pub fn limit_descriptors(pid: Pid, more: usize) -> io::Result<()> {
+    let limit = u64::try_from(descriptors(pid) + more).ok();
+    rustix::process::prlimit(Some(pid), Resource::Nofile, Rlimit { current: limit, maximum: limit })?;
+    Ok(())
 }
 
 /// Allows this process as many descriptors as its user may have, and says how many.

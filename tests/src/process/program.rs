@@ -99,6 +99,16 @@ impl Program {
         kill_process(self.pid(), Signal::TERM).expect("the process is ours");
     }
 
+    /// Stops the process where it is (SIGSTOP), until [`Self::resume`].
+    pub fn stop(&self) {
+        kill_process(self.pid(), Signal::STOP).expect("the process is ours");
+    }
+
+    /// Lets a stopped process go on (SIGCONT).
+    pub fn resume(&self) {
+        kill_process(self.pid(), Signal::CONT).expect("the process is ours");
+    }
+
     /// Kills the process (SIGKILL), and returns when it is gone.
     pub async fn kill(&mut self) {
         self.child.kill().await.expect("the process is ours");
