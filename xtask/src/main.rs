@@ -11,6 +11,7 @@ mod npm;
 mod process;
 mod progress;
 mod setup;
+mod soak;
 mod test;
 
 use std::process::ExitCode;
@@ -37,6 +38,8 @@ enum Command {
     Npm,
     /// Look for input that breaks what must hold.
     Fuzz(fuzz::Args),
+    /// Transfer, reset, stop and kill for as long as one likes.
+    Soak(soak::Args),
     /// Measure what forwarding costs, beside other ways to do it.
     Bench(bench::Args),
 }
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::Npm => npm::run(),
         Command::Fuzz(args) => fuzz::fuzz(&args),
+        Command::Soak(args) => soak::soak(&args),
         Command::Bench(args) => bench::run(&args),
     };
     match outcome {
