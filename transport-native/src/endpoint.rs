@@ -1,6 +1,7 @@
 //! Where a gateway is.
 
 use std::fmt;
+use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -145,11 +146,18 @@ fn server(uri: &Uri, default: Option<u16>, example: &'static str) -> Result<Host
         None => default.ok_or(EndpointError::Port(example))?,
     };
     let host = authority.host();
-    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
-    if bare.is_empty() || bare.contains(['[', ']']) {
-        return Err(invalid);
-    }
-    Ok(HostPort { host: bare.to_owned(), port })
+    let address = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let valid = match address {
+        Some(address) => is_ipv6(address),
+        None => !host.is_empty() && !host.contains(['[', ']']),
+    };
+    valid.then(|| HostPort { host: address.unwrap_or(host).to_owned(), port }).ok_or(invalid)
+}
+
+/// Whether this is an IPv6 address, with or without a zone.
+fn is_ipv6(text: &str) -> bool {
+    let (address, zone) = text.split_once('%').unwrap_or((text, "any"));
+    address.parse::<Ipv6Addr>().is_ok() && !zone.is_empty()
 }
 
 #[cfg(test)]
@@ -201,6 +209,8 @@ mod tests {
         assert!(server("ws://gateway.example:99999"));
         assert!(server("ws://gateway.example:"));
         assert!(server("tcp://127.1[]:1"));
+        assert!(server("wss://[%0.1]:80"));
+        assert!(server("wss://[gateway.example]"));
         assert!(server("ws://user@gateway.example"));
     }
 }

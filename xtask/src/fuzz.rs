@@ -28,6 +28,11 @@ pub(crate) struct Args {
 /// Seconds for each target in `cargo xtask test`.
 const SHORT: u32 = 5;
 
+/// libFuzzer chooses another one each time ...
+const ANY_SEED: u32 = 0;
+/// ... but what is checked for every change should not fail for some of them by chance.
+const SAME_SEED: u32 = 1;
+
 /// What cargo-fuzz passes for coverage. The host's own programs, such as build scripts, stay as they are because cargo
 /// keeps these flags for the target that `--target` names.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -43,17 +48,17 @@ pub(crate) fn fuzz(args: &Args) -> Result<()> {
     let chosen = if args.target.is_empty() { all } else { args.target.clone() };
     let count = u32::try_from(chosen.len()).unwrap_or(u32::MAX);
     let progress = Progress::start("fuzz");
-    let note = look(&chosen, (args.minutes * 60 / count).max(1), &progress)?;
+    let note = look(&chosen, (args.minutes * 60 / count).max(1), ANY_SEED, &progress)?;
     progress.finish("ok", &note);
     Ok(())
 }
 
 /// A few seconds of each, for `cargo xtask test`.
 pub(crate) fn short(progress: &Progress) -> Result<String> {
-    look(&targets()?, SHORT, progress)
+    look(&targets()?, SHORT, SAME_SEED, progress)
 }
 
-fn look(targets: &[String], seconds: u32, progress: &Progress) -> Result<String> {
+fn look(targets: &[String], seconds: u32, seed: u32, progress: &Progress) -> Result<String> {
     if !has_compiler(progress) {
         random_bytes(targets, seconds, progress)?;
         return Ok(format!("{} targets, random bytes only: there is no C++ compiler for libFuzzer", targets.len()));
@@ -61,7 +66,7 @@ fn look(targets: &[String], seconds: u32, progress: &Progress) -> Result<String>
     let fuzzer = build(progress)?;
     let mut executions = 0;
     for target in targets {
-        executions += Search::new(&fuzzer, target)?.run(seconds, progress)?;
+        executions += Search::new(&fuzzer, target)?.run(seconds, seed, progress)?;
     }
     Ok(format!("{} targets, {seconds} s each, {executions} inputs", targets.len()))
 }
@@ -111,10 +116,9 @@ impl<'a> Search<'a> {
     }
 
     /// Returns how many inputs were tried.
-    fn run(mut self, seconds: u32, progress: &Progress) -> Result<u64> {
-        let limits =
-            [format!("-max_total_time={seconds}"), "-timeout=10".to_owned(), "-print_final_stats=1".to_owned()];
-        self.command.args(limits);
+    fn run(mut self, seconds: u32, seed: u32, progress: &Progress) -> Result<u64> {
+        self.command.arg(format!("-max_total_time={seconds}")).arg(format!("-seed={seed}"));
+        self.command.args(["-timeout=10", "-print_final_stats=1"]);
         let mut executions = 0;
         let searched = run_with(&mut self.command, |line| {
             progress.news(&format!("{}: {line}", self.target));
