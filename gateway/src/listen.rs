@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -162,6 +162,17 @@ pub enum Socket {
     Tcp(TcpStream),
     /// A Unix socket.
     Unix(UnixStream),
+}
+
+impl Socket {
+    /// Where the other end is; a Unix socket is nowhere.
+    #[must_use]
+    pub fn peer_ip(&self) -> Option<IpAddr> {
+        match self {
+            Self::Tcp(stream) => stream.peer_addr().ok().map(|address| address.ip()),
+            Self::Unix(_) => None,
+        }
+    }
 }
 
 impl Listener {

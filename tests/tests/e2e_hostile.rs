@@ -15,7 +15,7 @@ use muxgate_tests::process::{
 };
 use muxgate_tests::scripted::{MAX_PACKET, WINDOW, failure, open_with};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::{Instant, interval};
 
 /// An honest client on the same gateway.
@@ -168,6 +168,32 @@ async fn is_cut(url: &str, beginning: &[u8]) {
         // By an end or by a reset, with or without a word.
         _ = reader.read_to_end(&mut answer) => assert!(!answer.starts_with(b"HTTP/1.1 101")),
     }
+}
+
+/// Half-open connections of one address, more than a gateway takes, do not keep another address out.
+#[tokio::test]
+async fn one_address_does_not_keep_others_out() {
+    scenario(async {
+        let gateway = Gateway::local_on("ws").await;
+        let mut greedy = Vec::new();
+        for _ in 0..1100 {
+            greedy.push(TcpStream::connect(gateway.authority()).await.expect("the kernel takes it"));
+        }
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.bind(([127, 0, 0, 2], 0).into()).expect("all of 127.0.0.0/8 is this machine");
+        let mut other = socket.connect(gateway.authority().parse().expect("an address")).await.expect("it listens");
+        let began = Instant::now();
+        other.write_all(request("").as_bytes()).await.expect("the gateway reads");
+        let mut answer = [0; 12];
+        other.read_exact(&mut answer).await.expect("the gateway answers");
+        assert_eq!(&answer, b"HTTP/1.1 101");
+        assert!(began.elapsed() < Duration::from_secs(10), "not only once the others are cut");
+        // The first of them is still there, and the last was closed.
+        greedy[0].write_all(request("").as_bytes()).await.expect("it may take ten seconds");
+        assert_eq!(greedy[0].read_u8().await.expect("it is answered"), b'H');
+        greedy[1099].read_u8().await.expect_err("one too many");
+    })
+    .await;
 }
 
 /// A frame of a client with an empty mask, so that the payload is as it was given.

@@ -10,12 +10,12 @@ use muxgate_core::{ConnectionError, Incoming, Transport, server};
 use muxgate_transport_native::{StreamTransport, TokioClock, WebSocketTransport, tls, tune};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::{JoinSet, spawn_local};
 use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::Gateway;
+use super::handshakes::Handshake;
 use super::http::{Entrance, upgrade};
 use super::listen_url::ListenUrl;
 use super::pace::Pace;
@@ -36,7 +36,7 @@ pub(super) struct Accepted {
     socket: StdSocket,
     layers: Layers,
     peer: String,
-    handshake: OwnedSemaphorePermit,
+    handshake: Handshake,
 }
 
 /// What lies between a socket and a session.
@@ -54,7 +54,7 @@ enum StdSocket {
 
 impl Accepted {
     /// Takes a connection to `url` off the runtime that accepted it. `handshake` is held until the client is known.
-    pub(super) fn new(socket: Socket, url: &ListenUrl, handshake: OwnedSemaphorePermit) -> io::Result<Self> {
+    pub(super) fn new(socket: Socket, url: &ListenUrl, handshake: Handshake) -> io::Result<Self> {
         let (socket, peer) = match socket {
             Socket::Tcp(stream) => {
                 let peer = stream.peer_addr()?.to_string();
@@ -94,7 +94,7 @@ async fn serve(accepted: Accepted, gateway: &Arc<Gateway>) -> io::Result<()> {
     }
 }
 
-async fn start<IO>(io: IO, layers: Layers, handshake: OwnedSemaphorePermit, gateway: &Arc<Gateway>) -> io::Result<()>
+async fn start<IO>(io: IO, layers: Layers, handshake: Handshake, gateway: &Arc<Gateway>) -> io::Result<()>
 where
     IO: AsyncRead + AsyncWrite + Unpin + 'static,
 {
@@ -169,11 +169,11 @@ mod tests {
 
     use clap::Parser;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
-    use tokio::sync::Semaphore;
     use tokio::time::{Instant, sleep};
 
     use super::*;
     use crate::cli::{Cli, Command};
+    use crate::serve::handshakes::Handshakes;
     use crate::serve::http::REQUEST_LIMIT;
 
     const WEBSOCKET: Layers = Layers { websocket: true, tls: false };
@@ -185,15 +185,16 @@ mod tests {
         Arc::new(Gateway::new(&args, None).unwrap())
     }
 
-    fn permit() -> OwnedSemaphorePermit {
-        Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap()
+    async fn handshake() -> Handshake {
+        let handshakes = Handshakes::new();
+        handshakes.begin(handshakes.room().await.unwrap(), None).unwrap()
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_says_nothing_is_cut() {
         let (_client, io) = duplex(1024);
         let began = Instant::now();
-        let error = start(io, WEBSOCKET, permit(), &gateway(&[])).await.unwrap_err();
+        let error = start(io, WEBSOCKET, handshake().await, &gateway(&[])).await.unwrap_err();
         assert_eq!((error.kind(), began.elapsed()), (ErrorKind::TimedOut, REQUEST_LIMIT));
     }
 
@@ -209,7 +210,7 @@ mod tests {
         let began = Instant::now();
         let gateway = gateway(&[]);
         let error = tokio::select! {
-            result = start(io, WEBSOCKET, permit(), &gateway) => result.unwrap_err(),
+            result = start(io, WEBSOCKET, handshake().await, &gateway) => result.unwrap_err(),
             () = dribble => unreachable!(),
         };
         assert_eq!((error.kind(), began.elapsed()), (ErrorKind::TimedOut, REQUEST_LIMIT));
@@ -220,7 +221,7 @@ mod tests {
         let gateway = gateway(&["--max-sessions", "1"]);
         let held = gateway.admission.sessions.try_acquire().unwrap();
         let (mut client, io) = duplex(1024);
-        start(io, PLAIN, permit(), &gateway).await.unwrap_err();
+        start(io, PLAIN, handshake().await, &gateway).await.unwrap_err();
         assert_eq!(client.read(&mut [0]).await.unwrap(), 0, "it was closed");
         drop(held);
     }

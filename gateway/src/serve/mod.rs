@@ -3,6 +3,7 @@
 pub mod admission;
 mod connection;
 mod credentials;
+mod handshakes;
 mod http;
 pub mod listen_url;
 pub mod origin;
@@ -28,13 +29,11 @@ use crate::runtime;
 use crate::token::Token;
 use admission::Admission;
 use connection::Accepted;
+use handshakes::Handshakes;
 use listen_url::ListenUrl;
 use origin::Origins;
 use page::Page;
 use worker::Workers;
-
-/// Connections that have not shown who they are, at a time. More wait in the queue of the kernel.
-const MAX_HANDSHAKES: usize = 1024;
 
 /// What all workers share.
 pub(crate) struct Gateway {
@@ -96,7 +95,7 @@ impl Gateway {
     ) -> Result<(), Failure> {
         let gateway = Arc::new(self);
         let workers = Workers::start(&gateway).map_err(|error| Failure::runtime("cannot start the workers", &error))?;
-        let handshakes = Arc::new(Semaphore::new(MAX_HANDSHAKES));
+        let handshakes = Handshakes::new();
         for (_, url) in listeners {
             announce(format_args!("listening on {url}"));
         }
@@ -164,11 +163,14 @@ fn cannot_listen(url: &ListenUrl, error: &std::io::Error) -> Failure {
     Failure::new(Code::Listen, format!("cannot listen on {url}: {error}"))
 }
 
-async fn accept_all(listener: &Listener, url: &ListenUrl, handshakes: &Arc<Semaphore>, workers: &Workers) {
-    // The semaphore is never closed.
-    while let Ok(permit) = handshakes.clone().acquire_owned().await {
+async fn accept_all(listener: &Listener, url: &ListenUrl, handshakes: &Handshakes, workers: &Workers) {
+    while let Some(room) = handshakes.room().await {
         let socket = listener.accept().await;
-        match Accepted::new(socket, url, permit) {
+        let Some(handshake) = handshakes.begin(room, socket.peer_ip()) else {
+            tracing::debug!("too many connections of one address that have not shown who they are");
+            continue;
+        };
+        match Accepted::new(socket, url, handshake) {
             Ok(accepted) => workers.dispatch(accepted),
             Err(error) => tracing::debug!("a client left at once: {error}"),
         }

@@ -11,9 +11,9 @@ use super::Gateway;
 use super::connection::{Accepted, serve_connection};
 use crate::runtime;
 
-/// Connections on their way to a worker. Every one of them holds a permit of [`Gateway::handshakes`], so the queue cannot
+/// Connections on their way to a worker. Every one of them is a [`Handshake`](super::handshakes::Handshake), so the queue cannot
 /// run full as long as it is not shorter than their number.
-const INBOX: usize = super::MAX_HANDSHAKES;
+const INBOX: usize = super::handshakes::MAX_HANDSHAKES;
 
 /// The worker threads.
 #[derive(Debug)]
