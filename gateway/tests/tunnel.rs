@@ -155,6 +155,19 @@ fn a_unix_socket_forwards() {
     assert!(!path.exists());
 }
 
+/// jetsocat 48242abb: what is logged must not get between the data, however much of it there is.
+#[test]
+fn logs_stay_out_of_standard_output() {
+    let destination = answers_at_the_end().to_string();
+    let (_gateway, via) = gateway("ws://127.0.0.1:0", &[]);
+    let mut pipe = Muxgate::start(&["-vv", "--log", "trace", "pipe", &destination, "--via", &via]);
+    pipe.child.stdin.take().unwrap().write_all(b"the input").unwrap();
+    let mut output = Vec::new();
+    pipe.child.stdout.take().unwrap().read_to_end(&mut output).unwrap();
+    assert_eq!(output, b"answer to the input");
+    pipe.line("TRACE");
+}
+
 #[test]
 fn standard_output_ends_while_standard_input_goes_on() {
     let destination = destination(|mut stream| {
