@@ -9,6 +9,7 @@ use muxgate_core::frame::{ChannelId, ReasonCode};
 use muxgate_core::session::{Event, Readiness};
 use muxgate_core::{Config, CreditPolicy, Timestamp};
 
+use crate::content;
 use crate::side::{End, Side};
 
 /// More turns than any sound pair needs to come to rest.
@@ -143,7 +144,7 @@ impl Pair {
         match side.session.room(id) {
             Ok(0) => end.writer_waits = true,
             Ok(room) => {
-                let bytes = crate::content::bytes(end.own, stream.written, room.min(len.into()));
+                let bytes = content::bytes(end.own, stream.written, room.min(len.into()));
                 stream.written += bytes.len() as u64;
                 let result = if len.is_multiple_of(2) {
                     side.session.write(id, bytes.into())
@@ -173,9 +174,9 @@ impl Pair {
         let mut fetched = VecDeque::new();
         match side.session.read(id, &mut fetched) {
             Ok(Readiness::Data) => {
-                for byte in fetched.iter().flatten() {
-                    assert_eq!(*byte, crate::content::byte(end.other, stream.read), "at {}", stream.read);
-                    stream.read += 1;
+                for piece in &fetched {
+                    content::check(end.other, stream.read, piece);
+                    stream.read += piece.len() as u64;
                 }
                 assert!(stream.read <= stream.written);
                 end.pieces.append(&mut fetched);
