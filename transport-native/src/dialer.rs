@@ -20,7 +20,7 @@ use crate::endpoint::{Endpoint, HostPort};
 use crate::stream::StreamTransport;
 use crate::tls::{self, ClientTls};
 use crate::token::Token;
-use crate::websocket::WebSocketTransport;
+use crate::websocket::{KEEPALIVE, WebSocketTransport};
 
 /// Enough for a far gateway and a slow resolver; short enough for a person who waits.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -113,7 +113,8 @@ impl Dialer {
         let host = server.to_string();
         // As browsers write it; some proxies compare it with the bare name.
         let host = host.strip_suffix(&format!(":{usual_port}")).unwrap_or(&host);
-        WebSocketTransport::connect(io, host, path, &self.headers).await
+        let transport = WebSocketTransport::connect(io, host, path, &self.headers).await?;
+        Ok(transport.with_keepalive(KEEPALIVE))
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use muxgate_core::{ConnectionError, Incoming, Transport, server};
+use muxgate_transport_native::websocket::KEEPALIVE;
 use muxgate_transport_native::{StreamTransport, TokioClock, WebSocketTransport, tls, tune};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
@@ -102,7 +103,8 @@ where
         let entrance = Entrance { admission: &gateway.admission, page: gateway.page.as_ref(), tls: layers.tls };
         let Some(upgraded) = upgrade(io, entrance).await? else { return Ok(()) };
         drop(handshake);
-        run(WebSocketTransport::server(upgraded.io, upgraded.leftover), gateway).await;
+        let transport = WebSocketTransport::server(upgraded.io, upgraded.leftover).with_keepalive(KEEPALIVE);
+        run(transport, gateway).await;
         drop(upgraded.permit);
     } else {
         let full = |_| io::Error::other("the gateway has its maximum of sessions (see --max-sessions)");
@@ -169,6 +171,7 @@ mod tests {
 
     use clap::Parser;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::task::LocalSet;
     use tokio::time::{Instant, sleep};
 
     use super::*;
@@ -214,6 +217,36 @@ mod tests {
             () = dribble => unreachable!(),
         };
         assert_eq!((error.kind(), began.elapsed()), (ErrorKind::TimedOut, REQUEST_LIMIT));
+    }
+
+    /// pomerium 1740. A page cannot ping, so the gateway must.
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_session_is_pinged_before_a_proxy_drops_it() {
+        let (mut client, io) = duplex(1024);
+        let request = "GET /jet/jmux HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+            Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+        let client = async {
+            client.write_all(request.as_bytes()).await.unwrap();
+            let mut answer = Vec::new();
+            while !answer.ends_with(b"\r\n\r\n") {
+                client.read_buf(&mut answer).await.unwrap();
+            }
+            let upgraded = Instant::now();
+            let mut ping = [0; 2];
+            client.read_exact(&mut ping).await.unwrap();
+            (ping, upgraded.elapsed())
+        };
+        let gateway = gateway(&[]);
+        let (ping, silence) = LocalSet::new()
+            .run_until(async {
+                tokio::select! {
+                    ended = start(io, WEBSOCKET, handshake().await, &gateway) => unreachable!("{ended:?}"),
+                    ping = client => ping,
+                }
+            })
+            .await;
+        assert_eq!(ping, [0x89, 0], "an empty ping");
+        assert!(silence < Duration::from_secs(60), "{silence:?}");
     }
 
     #[tokio::test]

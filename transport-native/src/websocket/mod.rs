@@ -35,6 +35,10 @@ enum Role {
     Server,
 }
 
+/// How often a silent peer is pinged, for [`WebSocketTransport::with_keepalive`]: the first ping comes after 50 s at the latest,
+/// because proxies drop connections that are silent for a minute.
+pub const KEEPALIVE: Duration = Duration::from_secs(25);
+
 /// The end was meant: nothing is wrong (RFC 6455, section 7.4.1).
 const NORMAL: u16 = 1000;
 /// The peer goes away: a page that was left, a server that shuts down.
@@ -79,7 +83,8 @@ where
         Ok(Self::client(io, leftover.freeze()))
     }
 
-    /// Pings a peer that was silent for one to two periods, and gives it up a period later if nothing came.
+    /// Pings a peer that was silent for one to two periods, and again each period; gives it up when four pings in a row were
+    /// not answered. [`KEEPALIVE`] is a good period.
     ///
     /// Proxies drop connections that are silent for a minute or so; browsers cannot send pings.
     #[must_use]

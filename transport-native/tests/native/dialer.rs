@@ -82,6 +82,24 @@ async fn upgrade(request: &str) -> String {
     )
 }
 
+/// pomerium 1740: a proxy drops what is silent for a minute.
+#[tokio::test]
+async fn a_silent_gateway_is_pinged() -> Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let dialer = Dialer::new(endpoint(&format!("ws://{}", listener.local_addr()?))?, &ClientTls::default())?;
+    let (mut transport, (_, mut server)) = tokio::try_join!(dialer.dial(), answer(&listener, upgrade))?;
+    tokio::time::pause();
+    let start = tokio::time::Instant::now();
+    let mut ping = [0; 2];
+    tokio::select! {
+        read = read_exact(&mut transport, 1) => unreachable!("nothing comes: {read:?}"),
+        result = server.read_exact(&mut ping) => result.map(drop)?,
+    }
+    assert_eq!(ping, [0x89, 0x80], "an empty ping, masked");
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    Ok(())
+}
+
 #[tokio::test]
 async fn websocket_with_a_token() -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
