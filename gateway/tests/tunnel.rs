@@ -319,13 +319,25 @@ fn tls_protects_both_kinds_of_listener() {
     }
 }
 
+/// A gateway that may have so many descriptors at a time.
+fn gateway_with_descriptors(limit: usize) -> Muxgate {
+    let script = format!("ulimit -n {limit}; exec \"$0\" serve -v --listen tcp://127.0.0.1:0 --allow 127.0.0.1");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_muxgate")]);
+    Muxgate::spawn(command)
+}
+
+#[test]
+fn a_gateway_without_descriptors_for_its_workers_says_so() {
+    gateway_with_descriptors(10).assert_exit(1, "cannot start the workers: Too many open files");
+}
+
 #[test]
 fn a_gateway_that_ran_out_of_descriptors_recovers() {
     let destination = answers_at_the_end().to_string();
-    let script = "ulimit -n 24; exec \"$0\" serve -v --listen tcp://127.0.0.1:0 --allow 127.0.0.1";
-    let mut command = Command::new("sh");
-    command.args(["-c", script, env!("CARGO_BIN_EXE_muxgate")]);
-    let mut gateway = Muxgate::spawn(command);
+    // Each worker has three for its runtime.
+    let workers = thread::available_parallelism().unwrap().get();
+    let mut gateway = gateway_with_descriptors(18 + 3 * workers);
     let via = gateway.listening();
     let address = via.strip_prefix("tcp://").unwrap();
     let greedy: Vec<_> = (0..40).map(|_| TcpStream::connect(address).unwrap()).collect();
