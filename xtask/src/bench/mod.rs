@@ -40,6 +40,9 @@ pub(crate) struct Args {
     /// Length of one measurement
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
+    /// Also measure a command that forwards a port, for example "mine=tool {listen} {destination}" (repeats)
+    #[arg(long, value_name = "NAME=COMMAND", value_parser = Way::other)]
+    also: Vec<&'static Way>,
     /// Write the tables to BENCHMARKS.md as well
     #[arg(long)]
     write: bool,
@@ -51,7 +54,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     println!("\n{}", machine::describe(args)?);
     let all = args.scenarios.is_empty();
     for scenario in SCENARIOS.iter().filter(|scenario| all || args.scenarios.iter().any(|name| name == scenario.name)) {
-        let report = report::of(scenario, &measure(scenario, &programs, args)?);
+        let ways = scenario.ways_and(&args.also);
+        let report = report::of(scenario, &ways, &measure(scenario, &ways, &programs, args)?);
         println!("\n{report}");
         if args.write {
             report::write(scenario.name, &format!("{report}\n{}\n", machine::describe(args)?))?;
@@ -67,9 +71,9 @@ fn build() -> Result<Programs> {
     Programs::new(&built("release")?)
 }
 
-fn measure(scenario: &Scenario, programs: &Programs, args: &Args) -> Result<Results> {
+fn measure(scenario: &Scenario, ways: &[&'static Way], programs: &Programs, args: &Args) -> Result<Results> {
     let progress = Progress::start(scenario.name);
-    let ways: Vec<&Way> = scenario.ways.iter().copied().filter(|way| way.missing().is_none()).collect();
+    let ways: Vec<_> = ways.iter().copied().filter(|way| way.missing().is_none()).collect();
     let results = match scenario.work {
         _ if ways.is_empty() => Results::default(),
         Work::Loads(loads) => through(&ways, loads, programs, args, &progress)?,
@@ -81,7 +85,7 @@ fn measure(scenario: &Scenario, programs: &Programs, args: &Args) -> Result<Resu
 
 /// Each load through each way, in every round.
 fn through(
-    ways: &[&Way],
+    ways: &[&'static Way],
     loads: &[(&str, Load)],
     programs: &Programs,
     args: &Args,

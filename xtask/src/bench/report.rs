@@ -13,14 +13,14 @@ use crate::process::root;
 const FILE: &str = "BENCHMARKS.md";
 
 /// The tables of one scenario.
-pub(super) fn of(scenario: &Scenario, results: &Results) -> String {
+pub(super) fn of(scenario: &Scenario, ways: &[&'static Way], results: &Results) -> String {
     let heading = format!("## {}\n\n{}\n\n", scenario.title, scenario.about);
-    [heading, figures(scenario, results), skipped(scenario), judgements(scenario, results)].concat()
+    [heading, figures(scenario, ways, results), skipped(ways), judgements(scenario, results)].concat()
 }
 
-fn figures(scenario: &Scenario, results: &Results) -> String {
+fn figures(scenario: &Scenario, ways: &[&'static Way], results: &Results) -> String {
     let heads = scenario.columns.iter().map(|column| column.head.to_owned());
-    let measured = scenario.ways.iter().filter(|way| way.missing().is_none());
+    let measured = ways.iter().filter(|way| way.missing().is_none());
     let mut rows = vec![std::iter::once(String::new()).chain(heads).collect()];
     rows.extend(measured.map(|way| row(way, scenario.columns, results)));
     table(&rows)
@@ -35,8 +35,8 @@ fn row(way: &Way, columns: &[Column], results: &Results) -> Vec<String> {
     std::iter::once(way.name.to_owned()).chain(columns.iter().map(cell)).collect()
 }
 
-fn skipped(scenario: &Scenario) -> String {
-    let missing = scenario.ways.iter().filter_map(|way| Some((way.name, way.missing()?)));
+fn skipped(ways: &[&Way]) -> String {
+    let missing = ways.iter().filter_map(|way| Some((way.name, way.missing()?)));
     let lines = missing.map(|(way, program)| format!("\nSkipped: {way}, because {program} is not installed.\n"));
     lines.collect::<Vec<_>>().concat()
 }

@@ -1,10 +1,11 @@
 //! A process of the bench, which does not outlive it.
 
 use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
@@ -12,6 +13,8 @@ use crate::process::{output, program, shown};
 
 /// For a process to be ready, or to end.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Nothing tells when somebody begins to listen.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// A running process. Dropping it kills it.
 pub(super) struct Running {
@@ -25,6 +28,31 @@ pub(super) struct Running {
 impl Running {
     /// Starts `command` and returns once it says `ready` on standard error.
     pub(super) fn start(command: &mut Command, ready: &'static str) -> Result<Self> {
+        let running = Self::spawn(command, ready)?;
+        match running.news.recv_timeout(PATIENCE) {
+            Ok(()) => Ok(running),
+            Err(RecvTimeoutError::Timeout) => bail!("`{}` is not ready in time", running.name),
+            Err(RecvTimeoutError::Disconnected) => running.ended(),
+        }
+    }
+
+    /// Starts `command` and returns once somebody listens on `address`.
+    pub(super) fn listening(command: &mut Command, address: SocketAddr) -> Result<Self> {
+        let running = Self::spawn(command, "")?;
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            // A connection would show it too, but would be forwarded.
+            if TcpListener::bind(address).is_err() {
+                return Ok(running);
+            }
+            if running.news.recv_timeout(LOOK_AGAIN) == Err(RecvTimeoutError::Disconnected) {
+                return running.ended();
+            }
+        }
+        bail!("`{}` does not listen on {address}", running.name)
+    }
+
+    fn spawn(command: &mut Command, ready: &'static str) -> Result<Self> {
         let name = shown(command);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().with_context(|| format!("cannot start `{name}`"))?;
@@ -41,15 +69,12 @@ impl Running {
             }
             said
         });
-        let running = Self { name, child, news, said: Some(said) };
-        match running.news.recv_timeout(PATIENCE) {
-            Ok(()) => Ok(running),
-            Err(RecvTimeoutError::Timeout) => bail!("`{}` is not ready in time", running.name),
-            Err(RecvTimeoutError::Disconnected) => {
-                let name = running.name.clone();
-                bail!("`{name}` ended: {}", running.said().join("\n"))
-            }
-        }
+        Ok(Self { name, child, news, said: Some(said) })
+    }
+
+    fn ended(self) -> Result<Self> {
+        let name = self.name.clone();
+        bail!("`{name}` ended: {}", self.said().join("\n"))
     }
 
     /// The process's number.

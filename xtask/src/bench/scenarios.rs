@@ -2,7 +2,8 @@
 
 use super::load::Load;
 use super::ways::{
-    BARE, BATCHED, BATCHED_SMALL, DIRECT, PAGE, PER_MESSAGE, PER_MESSAGE_SMALL, RELAYS, SOCAT, SSH, TCP, WEBSOCKET, Way,
+    BARE, BATCHED, BATCHED_SMALL, DIRECT, PAGE, PER_MESSAGE, PER_MESSAGE_SMALL, RELAYS, SOCAT, SSH, TCP, TLS,
+    WEBSOCKET, Way,
 };
 
 /// One table.
@@ -16,6 +17,14 @@ pub(super) struct Scenario {
     /// The rows.
     pub(super) ways: &'static [&'static Way],
     pub(super) columns: &'static [Column],
+}
+
+impl Scenario {
+    /// The rows, with those that the user adds where ports are forwarded.
+    pub(super) fn ways_and(&self, also: &[&'static Way]) -> Vec<&'static Way> {
+        let also = if matches!(self.work, Work::Loads(_)) { also } else { &[] };
+        [self.ways, also].concat()
+    }
 }
 
 /// What is done to get the figures.
@@ -49,7 +58,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[BULK, LATENCY, OPENS, ISOLATION, IDL
 const BULK: Scenario = Scenario {
     name: "relays",
     title: "Bulk data",
-    about: "Received at the destination, for 1, 2 and 10 connections. \"of relays\" is the part of what a chain of two minimal \
+    about: "Received at the destination, for 1, 2, 10 and 100 connections. \"of relays\" is the part of what a chain of two minimal \
             tokio relays (`copy_bidirectional`, 256 KiB buffers) moves in the same round; such a chain multiplexes nothing. \
             Processor time and memory are those of the forwarding processes: seconds per 10^9 bytes of all of them, and \
             the peak of the largest.",
@@ -57,8 +66,9 @@ const BULK: Scenario = Scenario {
         ("1", Load::Bulk { connections: 1 }),
         ("2", Load::Bulk { connections: 2 }),
         ("10", Load::Bulk { connections: 10 }),
+        ("100", Load::Bulk { connections: 100 }),
     ]),
-    ways: &[&DIRECT, &RELAYS, &TCP, &WEBSOCKET, &SSH, &SOCAT],
+    ways: &[&DIRECT, &RELAYS, &TCP, &WEBSOCKET, &TLS, &SSH, &SOCAT],
     columns: &[
         column("1: Gbit/s", "1", "gbit_per_s", 2),
         ratio("of relays", "1", "gbit_per_s", &RELAYS),
@@ -66,8 +76,12 @@ const BULK: Scenario = Scenario {
         ratio("of relays", "2", "gbit_per_s", &RELAYS),
         column("10: Gbit/s", "10", "gbit_per_s", 2),
         ratio("of relays", "10", "gbit_per_s", &RELAYS),
+        column("100: Gbit/s", "100", "gbit_per_s", 2),
+        ratio("of relays", "100", "gbit_per_s", &RELAYS),
         column("10: Jain", "10", "jain", 4),
+        column("100: Jain", "100", "jain", 4),
         column("1: CPU s/GB", "1", "cpu_s_per_gb", 2),
+        column("2: CPU s/GB", "2", "cpu_s_per_gb", 2),
         column("10: CPU s/GB", "10", "cpu_s_per_gb", 2),
         column("10: peak MiB", "10", "peak_mib", 1),
     ],

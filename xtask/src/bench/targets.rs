@@ -1,7 +1,7 @@
 //! What must be reached.
 
 use super::figures::{Cell, Results};
-use super::ways::{BARE, BATCHED, DIRECT, PAGE, RELAYS, TCP, Way};
+use super::ways::{BARE, BATCHED, DIRECT, PAGE, RELAYS, SSH, TCP, WEBSOCKET, Way};
 
 /// A bound of one figure.
 pub(super) struct Target {
@@ -52,7 +52,67 @@ const TARGETS: &[Target] = &[
         name: "one bulk connection, of two minimal relays",
         scenario: "relays",
         cell: ratio(&TCP, "1", "gbit_per_s", &RELAYS),
-        bound: Bound::AtLeast(0.6),
+        bound: Bound::AtLeast(0.9),
+    },
+    Target {
+        name: "two, of two minimal relays",
+        scenario: "relays",
+        cell: ratio(&TCP, "2", "gbit_per_s", &RELAYS),
+        bound: Bound::AtLeast(0.9),
+    },
+    Target {
+        name: "ten, of two minimal relays",
+        scenario: "relays",
+        cell: ratio(&TCP, "10", "gbit_per_s", &RELAYS),
+        bound: Bound::AtLeast(0.9),
+    },
+    Target {
+        name: "one: processor time, of two minimal relays",
+        scenario: "relays",
+        cell: ratio(&TCP, "1", "cpu_s_per_gb", &RELAYS),
+        bound: Bound::AtMost(1.2),
+    },
+    Target {
+        name: "two: processor time, of two minimal relays",
+        scenario: "relays",
+        cell: ratio(&TCP, "2", "cpu_s_per_gb", &RELAYS),
+        bound: Bound::AtMost(1.2),
+    },
+    Target {
+        name: "ten: processor time, of two minimal relays",
+        scenario: "relays",
+        cell: ratio(&TCP, "10", "cpu_s_per_gb", &RELAYS),
+        bound: Bound::AtMost(1.2),
+    },
+    Target {
+        name: "one over WebSocket, of that over TCP",
+        scenario: "relays",
+        cell: ratio(&WEBSOCKET, "1", "gbit_per_s", &TCP),
+        bound: Bound::AtLeast(0.8),
+    },
+    Target {
+        name: "ten over WebSocket, of that over TCP",
+        scenario: "relays",
+        cell: ratio(&WEBSOCKET, "10", "gbit_per_s", &TCP),
+        bound: Bound::AtLeast(0.8),
+    },
+    Target {
+        name: "one, of ssh -L",
+        scenario: "relays",
+        cell: ratio(&TCP, "1", "gbit_per_s", &SSH),
+        bound: Bound::AtLeast(1.3),
+    },
+    Target {
+        name: "two, of ssh -L",
+        scenario: "relays",
+        cell: ratio(&TCP, "2", "gbit_per_s", &SSH),
+        bound: Bound::AtLeast(1.3),
+    },
+    Target {
+        name: "ten, of ssh -L",
+        scenario: "relays",
+        cell: ratio(&TCP, "10", "gbit_per_s", &SSH),
+        bound: Bound::AtLeast(1.3),
     },
     Target {
         name: "ten bulk connections: Jain's index",
@@ -64,19 +124,31 @@ const TARGETS: &[Target] = &[
         name: "idle round trip (median), times the direct one",
         scenario: "latency",
         cell: ratio(&TCP, "idle", "p50_us", &DIRECT),
-        bound: Bound::AtMost(4.0),
+        bound: Bound::AtMost(3.0),
     },
     Target {
         name: "round trip beside one bulk transfer (median), microseconds",
         scenario: "latency",
         cell: of(&TCP, "beside 1", "p50_us"),
-        bound: Bound::AtMost(2000.0),
+        bound: Bound::AtMost(1000.0),
+    },
+    Target {
+        name: "round trip beside ten bulk transfers (median), microseconds",
+        scenario: "latency",
+        cell: of(&TCP, "beside 10", "p50_us"),
+        bound: Bound::AtMost(1000.0),
+    },
+    Target {
+        name: "the same, 99th percentile",
+        scenario: "latency",
+        cell: of(&TCP, "beside 10", "p99_us"),
+        bound: Bound::AtMost(5000.0),
     },
     Target {
         name: "opens per second, one after another",
         scenario: "opens",
         cell: of(&TCP, "opens", "per_s"),
-        bound: Bound::AtLeast(1500.0),
+        bound: Bound::AtLeast(2000.0),
     },
     Target {
         name: "throughput beside a destination that never reads, of that without",

@@ -10,10 +10,13 @@ use super::figures::Figures;
 use super::places::{Forward, Forwards, free};
 use super::running::Running;
 use super::{ssh, statistics};
-use crate::process::{find, program};
+use crate::process::{find, output, program};
 
 /// What most forwarders say when they are ready.
 const LISTENS: &str = "listening on ";
+
+/// Where a command line has the addresses.
+const PLACES: [&str; 2] = ["{listen}", "{destination}"];
 
 /// Messages as small as those of other multiplexers: 4 KiB and their header.
 const SMALL: &[&str] = &["--max-frame", "4104"];
@@ -26,55 +29,78 @@ pub(super) struct Way {
     start: Start,
 }
 
-type Start = fn(&Programs, &Forwards) -> Result<Tunnel>;
+enum Start {
+    By(fn(&Programs, &Forwards) -> Result<Tunnel>),
+    /// A command for each forward, with the places `{listen}` and `{destination}`.
+    Command(&'static str),
+}
+
+use Start::By;
 
 pub(super) const DIRECT: Way = Way {
     name: "direct",
     needs: &[],
-    start: |_, forwards| Ok(Tunnel { forwards: forwards.direct(), ..Tunnel::new(forwards, Vec::new()) }),
+    start: By(|_, forwards| Ok(Tunnel { forwards: forwards.direct(), ..Tunnel::new(forwards, Vec::new()) })),
 };
-pub(super) const RELAYS: Way = Way { name: "two minimal relays", needs: &[], start: relays };
-pub(super) const TCP: Way =
-    Way { name: "muxgate, TCP", needs: &[], start: |programs, forwards| muxgate(programs, forwards, "tcp", &[]) };
-pub(super) const WEBSOCKET: Way =
-    Way { name: "muxgate, WebSocket", needs: &[], start: |programs, forwards| muxgate(programs, forwards, "ws", &[]) };
+pub(super) const RELAYS: Way = Way { name: "two minimal relays", needs: &[], start: By(relays) };
+pub(super) const TCP: Way = Way {
+    name: "muxgate, TCP",
+    needs: &[],
+    start: By(|programs, forwards| muxgate(programs, forwards, "tcp", &[], &[])),
+};
+pub(super) const WEBSOCKET: Way = Way {
+    name: "muxgate, WebSocket",
+    needs: &[],
+    start: By(|programs, forwards| muxgate(programs, forwards, "ws", &[], &[])),
+};
+pub(super) const TLS: Way = Way { name: "muxgate, TLS", needs: &["openssl"], start: By(muxgate_with_tls) };
 pub(super) const BATCHED: Way = Way {
     name: "batched",
     needs: &[],
-    start: |programs, forwards| muxgate_with_statistics(programs, forwards, &["--credit", "batched"]),
+    start: By(|programs, forwards| muxgate_with_statistics(programs, forwards, &["--credit", "batched"])),
 };
 pub(super) const PER_MESSAGE: Way = Way {
     name: "per message",
     needs: &[],
-    start: |programs, forwards| muxgate_with_statistics(programs, forwards, &["--credit", "per-message"]),
+    start: By(|programs, forwards| muxgate_with_statistics(programs, forwards, &["--credit", "per-message"])),
 };
 pub(super) const BATCHED_SMALL: Way = Way {
     name: "batched, 4 KiB messages",
     needs: &[],
-    start: |programs, forwards| {
+    start: By(|programs, forwards| {
         muxgate_with_statistics(programs, forwards, &[SMALL, &["--credit", "batched"]].concat())
-    },
+    }),
 };
 pub(super) const PER_MESSAGE_SMALL: Way = Way {
     name: "per message, 4 KiB messages",
     needs: &[],
-    start: |programs, forwards| {
+    start: By(|programs, forwards| {
         muxgate_with_statistics(programs, forwards, &[SMALL, &["--credit", "per-message"]].concat())
-    },
+    }),
 };
 pub(super) const SSH: Way = Way {
     name: "ssh -L, aes128-gcm",
     needs: &["ssh", "ssh-keygen", "sshd"],
-    start: |programs, forwards| Ok(Tunnel::new(forwards, ssh::start(&programs.scratch, forwards)?)),
+    start: By(|programs, forwards| Ok(Tunnel::new(forwards, ssh::start(&programs.scratch, forwards)?))),
 };
-pub(super) const SOCAT: Way = Way { name: "two socat", needs: &["socat"], start: socat };
+pub(super) const SOCAT: Way = Way { name: "two socat", needs: &["socat"], start: By(socat) };
 /// In a page there is no port to forward: see `browser`.
-const NO_FORWARDER: Start = |_, _| bail!("only pages can use it");
+const NO_FORWARDER: Start = By(|_, _| bail!("only pages can use it"));
 const BROWSER: &[&str] = &["chromium", "npm"];
 pub(super) const BARE: Way = Way { name: "bare WebSocket", needs: BROWSER, start: NO_FORWARDER };
 pub(super) const PAGE: Way = Way { name: "muxgate in a page", needs: BROWSER, start: NO_FORWARDER };
 
 impl Way {
+    /// What the command line calls `NAME=COMMAND`. Lives as long as the process, as the constants do.
+    pub(super) fn other(text: &str) -> Result<&'static Self, String> {
+        let (name, command) = text.split_once('=').ok_or("a name, `=` and a command")?;
+        if name.is_empty() || !PLACES.iter().all(|place| command.contains(place)) {
+            return Err(format!("a name, and a command with the places {}", PLACES.join(" and ")));
+        }
+        let leak = |text: &str| &*String::from(text).leak();
+        Ok(Box::leak(Box::new(Self { name: leak(name), needs: &[], start: Start::Command(leak(command)) })))
+    }
+
     /// The first program that this way needs and this machine lacks.
     pub(super) fn missing(&self) -> Option<&'static str> {
         self.needs.iter().copied().find(|name| find(name).is_none())
@@ -82,7 +108,10 @@ impl Way {
 
     /// Starts the processes; what they forward is ready when this returns.
     pub(super) fn start(&self, programs: &Programs, forwards: &Forwards) -> Result<Tunnel> {
-        (self.start)(programs, forwards)
+        match self.start {
+            By(start) => start(programs, forwards),
+            Start::Command(command) => other(command, forwards),
+        }
     }
 }
 
@@ -146,12 +175,18 @@ impl Programs {
     }
 }
 
-fn muxgate(programs: &Programs, forwards: &Forwards, scheme: &str, options: &[&str]) -> Result<Tunnel> {
+fn muxgate(
+    programs: &Programs,
+    forwards: &Forwards,
+    scheme: &str,
+    serve_options: &[&str],
+    forward_options: &[&str],
+) -> Result<Tunnel> {
     let url = format!("{scheme}://{}", free()?);
     let mut serve = programs.muxgate();
-    serve.args(["serve", "--listen", &url]).args(options);
+    serve.args(["serve", "--listen", &url]).args(serve_options);
     let mut forward = programs.muxgate();
-    forward.args(["forward", "--via", &url]).args(options);
+    forward.args(["forward", "--via", &url]).args(forward_options);
     for Forward { entrance, destination } in forwards.all() {
         serve.args(["--allow", &destination.to_string()]);
         forward.arg(format!("{entrance}={destination}"));
@@ -161,8 +196,20 @@ fn muxgate(programs: &Programs, forwards: &Forwards, scheme: &str, options: &[&s
 }
 
 fn muxgate_with_statistics(programs: &Programs, forwards: &Forwards, options: &[&str]) -> Result<Tunnel> {
-    let tunnel = muxgate(programs, forwards, "tcp", &[&["-v"], options].concat())?;
+    let options = [&["-v"], options].concat();
+    let tunnel = muxgate(programs, forwards, "tcp", &options, &options)?;
     Ok(Tunnel { statistics: true, ..tunnel })
+}
+
+fn muxgate_with_tls(programs: &Programs, forwards: &Forwards) -> Result<Tunnel> {
+    let file = |name: &str| programs.scratch.join(name).display().to_string();
+    let (cert, key) = (file("tls-cert.pem"), file("tls-key.pem"));
+    if !Path::new(&cert).exists() {
+        let curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "3650"];
+        let name = ["-subj", "/CN=bench", "-addext", "subjectAltName=IP:127.0.0.1"];
+        output(program("openssl").args(["req", "-x509", "-keyout", &key, "-out", &cert]).args(curve).args(name))?;
+    }
+    muxgate(programs, forwards, "tls", &["--cert", &cert, "--key", &key], &["--ca", &cert])
 }
 
 fn relays(programs: &Programs, forwards: &Forwards) -> Result<Tunnel> {
@@ -190,4 +237,31 @@ fn chains(forwards: &Forwards, start: impl Fn(SocketAddr, SocketAddr) -> Result<
         processes.push(start(entrance, middle)?);
     }
     Ok(Tunnel::new(forwards, processes))
+}
+
+/// `command` once for each forward; ready when it listens, whatever it says.
+fn other(command: &str, forwards: &Forwards) -> Result<Tunnel> {
+    let mut processes = Vec::new();
+    for Forward { entrance, destination } in forwards.all() {
+        let [listen, to] = [entrance.to_string(), destination.to_string()];
+        let words = command.split_whitespace().map(|word| word.replace(PLACES[0], &listen).replace(PLACES[1], &to));
+        let mut words = words.collect::<Vec<_>>().into_iter();
+        let mut process = program(&words.next().context("a command has a first word")?);
+        processes.push(Running::listening(process.args(words), entrance)?);
+    }
+    Ok(Tunnel::new(forwards, processes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Way;
+
+    #[test]
+    fn another_way_has_a_name_and_both_places() {
+        let way = Way::other("mine=tool --from {listen} --to={destination}").expect("it has");
+        assert_eq!((way.name, way.missing()), ("mine", None));
+        for text in ["", "tool {listen} {destination}", "=tool {listen} {destination}", "mine=tool {listen}"] {
+            assert!(Way::other(text).is_err(), "{text}");
+        }
+    }
 }
