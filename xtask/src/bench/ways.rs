@@ -206,8 +206,11 @@ fn muxgate_with_tls(programs: &Programs, forwards: &Forwards) -> Result<Tunnel> 
     let (cert, key) = (file("tls-cert.pem"), file("tls-key.pem"));
     if !Path::new(&cert).exists() {
         let curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "3650"];
-        let name = ["-subj", "/CN=bench", "-addext", "subjectAltName=IP:127.0.0.1"];
-        output(program("openssl").args(["req", "-x509", "-keyout", &key, "-out", &cert]).args(curve).args(name))?;
+        // By itself it would be that of an authority, which no server may use.
+        let extensions = ["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"];
+        let mut make = program("openssl");
+        make.args(["req", "-x509", "-subj", "/CN=bench", "-keyout", &key, "-out", &cert]).args(curve).args(extensions);
+        output(&mut make)?;
     }
     muxgate(programs, forwards, "tls", &["--cert", &cert, "--key", &key], &["--ca", &cert])
 }
