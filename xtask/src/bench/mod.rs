@@ -71,7 +71,7 @@ fn build() -> Result<Programs> {
     Programs::new(&built("release")?)
 }
 
-fn measure(scenario: &Scenario, ways: &[&'static Way], programs: &Programs, args: &Args) -> Result<Results> {
+fn measure(scenario: &Scenario, ways: &[&Way], programs: &Programs, args: &Args) -> Result<Results> {
     let progress = Progress::start(scenario.name);
     let ways: Vec<_> = ways.iter().copied().filter(|way| way.missing().is_none()).collect();
     let results = match scenario.work {
@@ -85,7 +85,7 @@ fn measure(scenario: &Scenario, ways: &[&'static Way], programs: &Programs, args
 
 /// Each load through each way, in every round.
 fn through(
-    ways: &[&'static Way],
+    ways: &[&Way],
     loads: &[(&str, Load)],
     programs: &Programs,
     args: &Args,

@@ -13,12 +13,12 @@ use crate::process::root;
 const FILE: &str = "BENCHMARKS.md";
 
 /// The tables of one scenario.
-pub(super) fn of(scenario: &Scenario, ways: &[&'static Way], results: &Results) -> String {
+pub(super) fn of(scenario: &Scenario, ways: &[&Way], results: &Results) -> String {
     let heading = format!("## {}\n\n{}\n\n", scenario.title, scenario.about);
     [heading, figures(scenario, ways, results), skipped(ways), judgements(scenario, results)].concat()
 }
 
-fn figures(scenario: &Scenario, ways: &[&'static Way], results: &Results) -> String {
+fn figures(scenario: &Scenario, ways: &[&Way], results: &Results) -> String {
     let heads = scenario.columns.iter().map(|column| column.head.to_owned());
     let measured = ways.iter().filter(|way| way.missing().is_none());
     let mut rows = vec![std::iter::once(String::new()).chain(heads).collect()];

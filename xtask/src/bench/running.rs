@@ -1,7 +1,7 @@
 //! A process of the bench, which does not outlive it.
 
 use std::io::{BufRead, BufReader};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -41,8 +41,8 @@ impl Running {
         let running = Self::spawn(command, "")?;
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline {
-            // A connection would show it too, but would be forwarded.
-            if TcpListener::bind(address).is_err() {
+            // Trying to listen would show it too, and could take the port from the process.
+            if TcpStream::connect(address).is_ok() {
                 return Ok(running);
             }
             if running.news.recv_timeout(LOOK_AGAIN) == Err(RecvTimeoutError::Disconnected) {

@@ -42,172 +42,70 @@ const fn ratio(way: &'static Way, load: &'static str, figure: &'static str, to: 
     Cell { relative_to: Some(to.name), ..of(way, load, figure) }
 }
 
+const fn at_least(scenario: &'static str, name: &'static str, cell: Cell, bound: f64) -> Target {
+    Target { name, scenario, cell, bound: Bound::AtLeast(bound) }
+}
+
+const fn at_most(scenario: &'static str, name: &'static str, cell: Cell, bound: f64) -> Target {
+    Target { name, scenario, cell, bound: Bound::AtMost(bound) }
+}
+
 /// The targets of a scenario.
 pub(super) fn of_scenario(name: &str) -> impl Iterator<Item = &'static Target> {
     TARGETS.iter().filter(move |target| target.scenario == name)
 }
 
 const TARGETS: &[Target] = &[
-    Target {
-        name: "one bulk connection, of two minimal relays",
-        scenario: "relays",
-        cell: ratio(&TCP, "1", "gbit_per_s", &RELAYS),
-        bound: Bound::AtLeast(0.9),
-    },
-    Target {
-        name: "two, of two minimal relays",
-        scenario: "relays",
-        cell: ratio(&TCP, "2", "gbit_per_s", &RELAYS),
-        bound: Bound::AtLeast(0.9),
-    },
-    Target {
-        name: "ten, of two minimal relays",
-        scenario: "relays",
-        cell: ratio(&TCP, "10", "gbit_per_s", &RELAYS),
-        bound: Bound::AtLeast(0.9),
-    },
-    Target {
-        name: "one: processor time, of two minimal relays",
-        scenario: "relays",
-        cell: ratio(&TCP, "1", "cpu_s_per_gb", &RELAYS),
-        bound: Bound::AtMost(1.2),
-    },
-    Target {
-        name: "two: processor time, of two minimal relays",
-        scenario: "relays",
-        cell: ratio(&TCP, "2", "cpu_s_per_gb", &RELAYS),
-        bound: Bound::AtMost(1.2),
-    },
-    Target {
-        name: "ten: processor time, of two minimal relays",
-        scenario: "relays",
-        cell: ratio(&TCP, "10", "cpu_s_per_gb", &RELAYS),
-        bound: Bound::AtMost(1.2),
-    },
-    Target {
-        name: "one over WebSocket, of that over TCP",
-        scenario: "relays",
-        cell: ratio(&WEBSOCKET, "1", "gbit_per_s", &TCP),
-        bound: Bound::AtLeast(0.8),
-    },
-    Target {
-        name: "ten over WebSocket, of that over TCP",
-        scenario: "relays",
-        cell: ratio(&WEBSOCKET, "10", "gbit_per_s", &TCP),
-        bound: Bound::AtLeast(0.8),
-    },
-    Target {
-        name: "one, of ssh -L",
-        scenario: "relays",
-        cell: ratio(&TCP, "1", "gbit_per_s", &SSH),
-        bound: Bound::AtLeast(1.3),
-    },
-    Target {
-        name: "two, of ssh -L",
-        scenario: "relays",
-        cell: ratio(&TCP, "2", "gbit_per_s", &SSH),
-        bound: Bound::AtLeast(1.3),
-    },
-    Target {
-        name: "ten, of ssh -L",
-        scenario: "relays",
-        cell: ratio(&TCP, "10", "gbit_per_s", &SSH),
-        bound: Bound::AtLeast(1.3),
-    },
-    Target {
-        name: "ten bulk connections: Jain's index",
-        scenario: "relays",
-        cell: of(&TCP, "10", "jain"),
-        bound: Bound::AtLeast(0.999),
-    },
-    Target {
-        name: "idle round trip (median), times the direct one",
-        scenario: "latency",
-        cell: ratio(&TCP, "idle", "p50_us", &DIRECT),
-        bound: Bound::AtMost(3.0),
-    },
-    Target {
-        name: "round trip beside one bulk transfer (median), microseconds",
-        scenario: "latency",
-        cell: of(&TCP, "beside 1", "p50_us"),
-        bound: Bound::AtMost(1000.0),
-    },
-    Target {
-        name: "round trip beside ten bulk transfers (median), microseconds",
-        scenario: "latency",
-        cell: of(&TCP, "beside 10", "p50_us"),
-        bound: Bound::AtMost(1000.0),
-    },
-    Target {
-        name: "the same, 99th percentile",
-        scenario: "latency",
-        cell: of(&TCP, "beside 10", "p99_us"),
-        bound: Bound::AtMost(5000.0),
-    },
-    Target {
-        name: "opens per second, one after another",
-        scenario: "opens",
-        cell: of(&TCP, "opens", "per_s"),
-        bound: Bound::AtLeast(2000.0),
-    },
-    Target {
-        name: "throughput beside a destination that never reads, of that without",
-        scenario: "isolation",
-        cell: of(&TCP, "stall", "ratio"),
-        bound: Bound::AtLeast(0.95),
-    },
-    Target {
-        name: "connections that their destination reset and that the client saw reset, of all",
-        scenario: "isolation",
-        cell: of(&TCP, "resets", "passed_on"),
-        bound: Bound::AtLeast(1.0),
-    },
-    Target {
-        name: "10,000 idle channels: MiB of the larger process",
-        scenario: "idle",
-        cell: of(&TCP, "idle", "mib"),
-        bound: Bound::AtMost(64.0),
-    },
-    Target {
-        name: "WindowAdjust messages per 10^9 bytes of one transfer",
-        scenario: "credit",
-        cell: of(&BATCHED, "1", "adjusts_per_gb"),
-        bound: Bound::AtMost(5000.0),
-    },
-    Target {
-        name: "download in a page, of a bare WebSocket",
-        scenario: "browser",
-        cell: ratio(&PAGE, "down", "gbit_per_s", &BARE),
-        bound: Bound::AtLeast(0.7),
-    },
-    Target {
-        name: "upload in a page, of a bare WebSocket",
-        scenario: "browser",
-        cell: ratio(&PAGE, "up", "gbit_per_s", &BARE),
-        bound: Bound::AtLeast(0.7),
-    },
-    Target {
-        name: "idle round trip in a page (median), milliseconds",
-        scenario: "browser",
-        cell: of(&PAGE, "idle", "p50_ms"),
-        bound: Bound::AtMost(2.0),
-    },
-    Target {
-        name: "round trip beside a download (median), milliseconds",
-        scenario: "browser",
-        cell: of(&PAGE, "beside", "p50_ms"),
-        bound: Bound::AtMost(10.0),
-    },
-    Target {
-        name: "memory behind a slow reader: page, MiB",
-        scenario: "browser",
-        cell: of(&PAGE, "memory", "mib"),
-        bound: Bound::AtMost(32.0),
-    },
-    Target {
-        name: "memory behind a slow reader: gateway, MiB",
-        scenario: "browser",
-        cell: of(&PAGE, "memory", "gateway_mib"),
-        bound: Bound::AtMost(32.0),
-    },
+    at_least("relays", "one bulk connection, of two minimal relays", ratio(&TCP, "1", "gbit_per_s", &RELAYS), 0.9),
+    at_least("relays", "two, of two minimal relays", ratio(&TCP, "2", "gbit_per_s", &RELAYS), 0.9),
+    at_least("relays", "ten, of two minimal relays", ratio(&TCP, "10", "gbit_per_s", &RELAYS), 0.9),
+    at_most("relays", "one: processor time, of two minimal relays", ratio(&TCP, "1", "cpu_s_per_gb", &RELAYS), 1.2),
+    at_most("relays", "two: processor time, of two minimal relays", ratio(&TCP, "2", "cpu_s_per_gb", &RELAYS), 1.2),
+    at_most("relays", "ten: processor time, of two minimal relays", ratio(&TCP, "10", "cpu_s_per_gb", &RELAYS), 1.2),
+    at_least("relays", "one over WebSocket, of that over TCP", ratio(&WEBSOCKET, "1", "gbit_per_s", &TCP), 0.8),
+    at_least("relays", "ten over WebSocket, of that over TCP", ratio(&WEBSOCKET, "10", "gbit_per_s", &TCP), 0.8),
+    at_least("relays", "one, of ssh -L", ratio(&TCP, "1", "gbit_per_s", &SSH), 1.3),
+    at_least("relays", "two, of ssh -L", ratio(&TCP, "2", "gbit_per_s", &SSH), 1.3),
+    at_least("relays", "ten, of ssh -L", ratio(&TCP, "10", "gbit_per_s", &SSH), 1.3),
+    at_least("relays", "ten bulk connections: Jain's index", of(&TCP, "10", "jain"), 0.999),
+    at_most("latency", "idle round trip (median), times the direct one", ratio(&TCP, "idle", "p50_us", &DIRECT), 3.0),
+    at_most(
+        "latency",
+        "round trip beside one bulk transfer (median), microseconds",
+        of(&TCP, "beside 1", "p50_us"),
+        1000.0,
+    ),
+    at_most(
+        "latency",
+        "round trip beside ten bulk transfers (median), microseconds",
+        of(&TCP, "beside 10", "p50_us"),
+        1000.0,
+    ),
+    at_most("latency", "the same, 99th percentile", of(&TCP, "beside 10", "p99_us"), 5000.0),
+    at_least("opens", "opens per second, one after another", of(&TCP, "opens", "per_s"), 2000.0),
+    at_least(
+        "isolation",
+        "throughput beside a destination that never reads, of that without",
+        of(&TCP, "stall", "ratio"),
+        0.95,
+    ),
+    at_least(
+        "isolation",
+        "connections that their destination reset and that the client saw reset, of all",
+        of(&TCP, "resets", "passed_on"),
+        1.0,
+    ),
+    at_most("idle", "10,000 idle channels: MiB of the larger process", of(&TCP, "idle", "mib"), 64.0),
+    at_most(
+        "credit",
+        "WindowAdjust messages per 10^9 bytes of one transfer",
+        of(&BATCHED, "1", "adjusts_per_gb"),
+        5000.0,
+    ),
+    at_least("browser", "download in a page, of a bare WebSocket", ratio(&PAGE, "down", "gbit_per_s", &BARE), 0.7),
+    at_least("browser", "upload in a page, of a bare WebSocket", ratio(&PAGE, "up", "gbit_per_s", &BARE), 0.7),
+    at_most("browser", "idle round trip in a page (median), milliseconds", of(&PAGE, "idle", "p50_ms"), 2.0),
+    at_most("browser", "round trip beside a download (median), milliseconds", of(&PAGE, "beside", "p50_ms"), 10.0),
+    at_most("browser", "memory behind a slow reader: page, MiB", of(&PAGE, "memory", "mib"), 32.0),
+    at_most("browser", "memory behind a slow reader: gateway, MiB", of(&PAGE, "memory", "gateway_mib"), 32.0),
 ];

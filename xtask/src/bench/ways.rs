@@ -15,8 +15,10 @@ use crate::process::{find, output, program};
 /// What most forwarders say when they are ready.
 const LISTENS: &str = "listening on ";
 
-/// Where a command line has the addresses.
-const PLACES: [&str; 2] = ["{listen}", "{destination}"];
+/// Where a command has the address to listen on.
+const LISTEN: &str = "{listen}";
+/// Where it has the address to connect to.
+const DESTINATION: &str = "{destination}";
 
 /// Messages as small as those of other multiplexers: 4 KiB and their header.
 const SMALL: &[&str] = &["--max-frame", "4104"];
@@ -93,12 +95,13 @@ pub(super) const PAGE: Way = Way { name: "muxgate in a page", needs: BROWSER, st
 impl Way {
     /// What the command line calls `NAME=COMMAND`. Lives as long as the process, as the constants do.
     pub(super) fn other(text: &str) -> Result<&'static Self, String> {
-        let (name, command) = text.split_once('=').ok_or("a name, `=` and a command")?;
-        if name.is_empty() || !PLACES.iter().all(|place| command.contains(place)) {
-            return Err(format!("a name, and a command with the places {}", PLACES.join(" and ")));
+        let text: &'static str = text.to_owned().leak();
+        match text.split_once('=') {
+            Some((name, command)) if !name.is_empty() && command.contains(LISTEN) && command.contains(DESTINATION) => {
+                Ok(Box::leak(Box::new(Self { name, needs: &[], start: Start::Command(command) })))
+            }
+            _ => Err(format!("wanted: a name, `=` and a command with {LISTEN} and {DESTINATION}")),
         }
-        let leak = |text: &str| &*String::from(text).leak();
-        Ok(Box::leak(Box::new(Self { name: leak(name), needs: &[], start: Start::Command(leak(command)) })))
     }
 
     /// The first program that this way needs and this machine lacks.
@@ -246,9 +249,8 @@ fn chains(forwards: &Forwards, start: impl Fn(SocketAddr, SocketAddr) -> Result<
 fn other(command: &str, forwards: &Forwards) -> Result<Tunnel> {
     let mut processes = Vec::new();
     for Forward { entrance, destination } in forwards.all() {
-        let [listen, to] = [entrance.to_string(), destination.to_string()];
-        let words = command.split_whitespace().map(|word| word.replace(PLACES[0], &listen).replace(PLACES[1], &to));
-        let mut words = words.collect::<Vec<_>>().into_iter();
+        let (listen, to) = (entrance.to_string(), destination.to_string());
+        let mut words = command.split_whitespace().map(|word| word.replace(LISTEN, &listen).replace(DESTINATION, &to));
         let mut process = program(&words.next().context("a command has a first word")?);
         processes.push(Running::listening(process.args(words), entrance)?);
     }
