@@ -59,16 +59,19 @@ impl Worker {
     /// Returns when the worker has all that it needs: descriptors that connections have taken cannot be had later.
     fn start(gateway: Arc<Gateway>) -> io::Result<Self> {
         let (inbox, connections) = mpsc::channel(INBOX);
-        let (started, outcome) = std::sync::mpsc::sync_channel(1);
-        let thread = thread::Builder::new().name("worker".to_owned()).spawn(move || match runtime::local() {
+        let (outcome, started) = std::sync::mpsc::sync_channel(1);
+        // Sending cannot fail: whoever starts a worker waits for its outcome.
+        let run = move || match runtime::local() {
             Ok(runtime) => {
-                // Whoever starts a worker waits for this.
-                let _ = started.send(Ok(()));
+                let _ = outcome.send(Ok(()));
                 runtime.block_on(work(connections, gateway));
             }
-            Err(error) => drop(started.send(Err(error))),
-        })?;
-        outcome.recv().map_err(io::Error::other)??;
+            Err(error) => {
+                let _ = outcome.send(Err(error));
+            }
+        };
+        let thread = thread::Builder::new().name("worker".to_owned()).spawn(run)?;
+        started.recv().map_err(io::Error::other)??;
         Ok(Self { inbox, load: Load::default(), thread })
     }
 }
