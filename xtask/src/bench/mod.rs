@@ -3,12 +3,14 @@
 //! A scenario is a list of loads and a list of ways from a port here to a destination. In each round every load goes
 //! through every way, one right after the other, each time through processes that were just started. What varies from
 //! minute to minute then varies for all, and ratios are taken within a round before the median is taken of them. A page has
-//! no ports, so what the npm package does is measured by JavaScript: see `browser`.
+//! no ports, so what the npm package does is measured by JavaScript: see `browser`. What a single frame takes is measured inside one
+//! process: see `micro`.
 
 mod browser;
 mod figures;
 mod load;
 mod machine;
+mod micro;
 mod places;
 mod report;
 mod running;
@@ -77,7 +79,7 @@ fn measure(scenario: &Scenario, ways: &[&Way], programs: &Programs, args: &Args)
     let results = match scenario.work {
         _ if ways.is_empty() => Results::default(),
         Work::Loads(loads) => through(&ways, loads, programs, args, &progress)?,
-        Work::InBrowser => browser::measure(programs, args, &progress)?,
+        Work::By(measure) => measure(programs, args, &progress)?,
     };
     progress.finish("ok", &format!("{} rounds of {} s", args.rounds, args.seconds));
     Ok(results)

@@ -1,10 +1,15 @@
 //! What is measured, through which ways, and which figures the tables show.
 
+use anyhow::Result;
+
+use super::figures::Results;
 use super::load::Load;
 use super::ways::{
-    BARE, BATCHED, BATCHED_SMALL, DIRECT, PAGE, PER_MESSAGE, PER_MESSAGE_SMALL, RELAYS, SOCAT, SSH, TCP, TLS,
+    BARE, BATCHED, BATCHED_SMALL, DIRECT, PAGE, PER_MESSAGE, PER_MESSAGE_SMALL, Programs, RELAYS, SOCAT, SSH, TCP, TLS,
     WEBSOCKET, Way,
 };
+use super::{Args, browser, micro};
+use crate::progress::Progress;
 
 /// One table.
 pub(super) struct Scenario {
@@ -31,8 +36,8 @@ impl Scenario {
 pub(super) enum Work {
     /// Each of these through every way.
     Loads(&'static [(&'static str, Load)]),
-    /// What `tests/browser/bench` does in a page.
-    InBrowser,
+    /// What a module of its own does.
+    By(fn(&Programs, &Args, &Progress) -> Result<Results>),
 }
 
 /// One figure of one load, for all ways.
@@ -44,7 +49,7 @@ pub(super) struct Column {
     pub(super) decimals: usize,
 }
 
-const fn column(head: &'static str, load: &'static str, figure: &'static str, decimals: usize) -> Column {
+pub(super) const fn column(head: &'static str, load: &'static str, figure: &'static str, decimals: usize) -> Column {
     Column { head, load, figure, relative_to: None, decimals }
 }
 
@@ -53,7 +58,8 @@ const fn ratio(head: &'static str, load: &'static str, figure: &'static str, to:
 }
 
 /// In the order of the report.
-pub(super) const SCENARIOS: &[Scenario] = &[BULK, LATENCY, OPENS, ISOLATION, IDLE, CREDIT, BROWSER];
+pub(super) const SCENARIOS: &[Scenario] =
+    &[BULK, LATENCY, OPENS, ISOLATION, IDLE, CREDIT, BROWSER, micro::MICRO];
 
 const BULK: Scenario = Scenario {
     name: "relays",
@@ -185,7 +191,7 @@ const BROWSER: Scenario = Scenario {
             Round trips (milliseconds): one byte to an echo and back, on an idle tunnel and beside a download; that of the \
             package goes through the same WebSocket as the download, that of the bare one has its own. Memory: what the \
             page's process and a gateway take more while a reader takes 10 KB/s from a source of 10^9 bytes.",
-    work: Work::InBrowser,
+    work: Work::By(browser::measure),
     ways: &[&BARE, &PAGE],
     columns: &[
         column("down: Gbit/s", "down", "gbit_per_s", 2),

@@ -86,13 +86,18 @@ pub(super) const SSH: Way = Way {
     start: By(|programs, forwards| Ok(Tunnel::new(forwards, ssh::start(&programs.scratch, forwards)?))),
 };
 pub(super) const SOCAT: Way = Way { name: "two socat", needs: &["socat"], start: By(socat) };
-/// In a page there is no port to forward: see `browser`.
-const NO_FORWARDER: Start = By(|_, _| bail!("only pages can use it"));
+/// A page has no ports: see `browser`.
+const NO_FORWARDER: Start = By(|_, _| bail!("it forwards no port"));
 const BROWSER: &[&str] = &["chromium", "npm"];
 pub(super) const BARE: Way = Way { name: "bare WebSocket", needs: BROWSER, start: NO_FORWARDER };
 pub(super) const PAGE: Way = Way { name: "muxgate in a page", needs: BROWSER, start: NO_FORWARDER };
 
 impl Way {
+    /// A row of a table that knows by itself how it is measured.
+    pub(super) const fn row(name: &'static str) -> Self {
+        Self { name, needs: &[], start: NO_FORWARDER }
+    }
+
     /// What the command line calls `NAME=COMMAND`. Lives as long as the process, as the constants do.
     pub(super) fn other(text: &str) -> Result<&'static Self, String> {
         let text: &'static str = text.to_owned().leak();
