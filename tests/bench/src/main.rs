@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 use muxgate_bench::background::runtime;
 use muxgate_bench::destination::{Destination, listen};
+use muxgate_bench::each::each;
 use muxgate_bench::load::{Bulk, IdleChannels, Resets, Route, Stalled, opens, round_trips};
 use muxgate_bench::process::{Processes, raise_descriptor_limit};
 use muxgate_bench::relay::relay;
@@ -36,12 +37,29 @@ enum Command {
         #[arg(long, default_value_t = 256 * 1024)]
         buffer: usize,
     },
+    /// Run a command for each connection, which is its standard input and output
+    Each {
+        listen: SocketAddr,
+        program: String,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// Answer connections
     Destination { kind: Destination, listen: SocketAddr },
     /// Measure bulk transfers from here through a forwarder to here
     Bulk {
         #[command(flatten)]
         route: RouteArgs,
+        #[arg(long, default_value_t = 1)]
+        connections: usize,
+        #[command(flatten)]
+        measured: Measured,
+    },
+    /// Measure connections to an echo that all send a little and wait for it to come back, again and again
+    Exchange {
+        /// Where the forwarder to the echo listens
+        #[arg(long)]
+        echo: SocketAddr,
         #[arg(long, default_value_t = 1)]
         connections: usize,
         #[command(flatten)]
@@ -89,7 +107,7 @@ enum Command {
         #[command(flatten)]
         measured: Measured,
     },
-    /// Measure the memory of idle connections to an echo
+    /// Measure the memory of idle connections to an echo, and round trips beside them
     Idle {
         /// Where the forwarder to the echo listens
         #[arg(long)]
@@ -154,12 +172,22 @@ async fn run(command: Command) -> Result<()> {
             announce(address);
             Err(relay(listener, destination, buffer).await.into())
         }
+        Command::Each { listen: address, program, args } => {
+            let listener = listen(address).await?;
+            announce(address);
+            Err(each(listener, program, args).await.into())
+        }
         Command::Destination { kind, listen: address } => {
             let listener = listen(address).await?;
             announce(address);
             Err(kind.serve(listener).await.into())
         }
-        Command::Bulk { route, connections, measured } => bulk(route.into(), connections, &measured).await,
+        Command::Bulk { route, connections, measured } => {
+            time_transfers(Bulk::start(route.into(), connections).await?, &measured).await
+        }
+        Command::Exchange { echo, connections, measured } => {
+            time_transfers(Bulk::exchange(echo, connections).await?, &measured).await
+        }
         Command::RoundTrips { echo, route, bulk, measured } => {
             time_round_trips(echo, route.into(), bulk, &measured).await
         }
@@ -191,9 +219,9 @@ fn print_times(samples: Vec<Duration>) {
     print("count", float(percentiles.count() as u64));
 }
 
-async fn bulk(route: Route, connections: usize, measured: &Measured) -> Result<()> {
+async fn time_transfers(mut transfers: Bulk, measured: &Measured) -> Result<()> {
     let processes = measured.processes();
-    let window = Bulk::start(route, connections).await?.measure(measured.length(), &processes).await?;
+    let window = transfers.measure(measured.length(), &processes).await?;
     print("gbit_per_s", window.gigabits_per_second());
     print("jain", window.jain());
     print("cpu_s_per_gb", window.cpu_seconds_per_gigabyte());
@@ -266,10 +294,15 @@ async fn idle(echo: SocketAddr, channels: usize, measured: &Measured) -> Result<
     sleep(measured.length()).await;
     let cpu = processes.cpu()?.saturating_sub(cpu);
     open.still_work().await?;
+    let busy = processes.cpu()?;
+    let trips = round_trips(echo, measured.length()).await?;
+    let busy = processes.cpu()?.saturating_sub(busy);
 
     let grown: Vec<u64> = after.iter().zip(before).map(|(after, before)| after.saturating_sub(before)).collect();
     print_memory("mib", &after);
     print("kib_per_channel", float(grown.into_iter().max().unwrap_or_default()) / float(channels as u64));
     print("cpu_percent", cpu.as_secs_f64() / measured.length().as_secs_f64() * 100.0);
+    print("cpu_us_per_trip", busy.as_secs_f64() * 1e6 / float(trips.len() as u64));
+    print_times(trips);
     Ok(())
 }

@@ -15,6 +15,8 @@ use crate::process::output;
 pub(super) enum Load {
     /// Transfers at full speed.
     Bulk { connections: u32 },
+    /// As much as an echo returns, on all connections at once.
+    Exchange { connections: u32 },
     /// One byte there and back, beside transfers.
     RoundTrips { bulk: u32 },
     /// Connections for one byte, one after another.
@@ -23,7 +25,7 @@ pub(super) enum Load {
     Stall,
     /// Round trips beside connections that are reset.
     Resets,
-    /// Connections that do nothing.
+    /// Connections that do nothing, and then round trips beside them.
     Idle { channels: u32 },
 }
 
@@ -56,6 +58,9 @@ impl Load {
         let option = |name: &str, value: String| [format!("--{name}"), value];
         match self {
             Self::Bulk { connections } => with("bulk", &[&route, &option("connections", connections.to_string())]),
+            Self::Exchange { connections } => {
+                with("exchange", &[&echo, &option("connections", connections.to_string())])
+            }
             Self::RoundTrips { bulk } => with("round-trips", &[&echo, &route, &option("bulk", bulk.to_string())]),
             Self::Opens => with("opens", &[&echo]),
             Self::Stall => with("stall", &[&route, &option("noread", forwards.noread.entrance.to_string())]),

@@ -14,6 +14,7 @@ mod micro;
 mod places;
 mod report;
 mod running;
+mod scale;
 mod scenarios;
 mod ssh;
 mod statistics;

@@ -8,7 +8,7 @@ use super::ways::{
     BARE, BATCHED, BATCHED_SMALL, DIRECT, PAGE, PER_MESSAGE, PER_MESSAGE_SMALL, Programs, RELAYS, SOCAT, SSH, TCP, TLS,
     WEBSOCKET, Way,
 };
-use super::{Args, browser, micro};
+use super::{Args, browser, micro, scale};
 use crate::progress::Progress;
 
 /// One table.
@@ -59,7 +59,7 @@ const fn ratio(head: &'static str, load: &'static str, figure: &'static str, to:
 
 /// In the order of the report.
 pub(super) const SCENARIOS: &[Scenario] =
-    &[BULK, LATENCY, OPENS, ISOLATION, IDLE, CREDIT, BROWSER, micro::MICRO];
+    &[BULK, LATENCY, OPENS, ISOLATION, IDLE, CREDIT, BROWSER, micro::MICRO, scale::SCALE];
 
 const BULK: Scenario = Scenario {
     name: "relays",

@@ -80,6 +80,18 @@ pub(super) const PER_MESSAGE_SMALL: Way = Way {
         muxgate_with_statistics(programs, forwards, &[SMALL, &["--credit", "per-message"]].concat())
     }),
 };
+/// Connections through one session.
+pub(super) const CHANNELS: Way = Way {
+    name: "channels",
+    needs: &[],
+    start: By(|programs, forwards| Ok(muxgate(programs, forwards, "tcp", &[], &[])?.gateway_alone())),
+};
+/// A client, and so a session, for each connection.
+pub(super) const SESSIONS: Way = Way {
+    name: "sessions",
+    needs: &[],
+    start: By(|programs, forwards| Ok(pipes(programs, forwards)?.gateway_alone())),
+};
 pub(super) const SSH: Way = Way {
     name: "ssh -L, aes128-gcm",
     needs: &["ssh", "ssh-keygen", "sshd"],
@@ -128,18 +140,25 @@ pub(super) struct Tunnel {
     pub(super) forwards: Forwards,
     /// Those behind come first.
     processes: Vec<Running>,
+    /// Of how many of them, from the first on, the cost is measured.
+    measured: usize,
     /// The first process is a gateway that tells about its session when it ends.
     statistics: bool,
 }
 
 impl Tunnel {
     fn new(forwards: &Forwards, processes: Vec<Running>) -> Self {
-        Self { forwards: *forwards, processes, statistics: false }
+        Self { forwards: *forwards, measured: processes.len(), processes, statistics: false }
     }
 
-    /// The numbers of the forwarding processes.
+    /// What clients cost is left out.
+    fn gateway_alone(self) -> Self {
+        Self { measured: 1, ..self }
+    }
+
+    /// The numbers of the forwarding processes whose cost is measured.
     pub(super) fn pids(&self) -> impl Iterator<Item = u32> {
-        self.processes.iter().map(Running::pid)
+        self.processes.iter().take(self.measured).map(Running::pid)
     }
 
     /// Ends the processes; returns what they tell about themselves.
@@ -191,16 +210,35 @@ fn muxgate(
     forward_options: &[&str],
 ) -> Result<Tunnel> {
     let url = format!("{scheme}://{}", free()?);
-    let mut serve = programs.muxgate();
-    serve.args(["serve", "--listen", &url]).args(serve_options);
+    let serve = serve(programs, forwards, &url, serve_options)?;
     let mut forward = programs.muxgate();
     forward.args(["forward", "--via", &url]).args(forward_options);
     for Forward { entrance, destination } in forwards.all() {
-        serve.args(["--allow", &destination.to_string()]);
         forward.arg(format!("{entrance}={destination}"));
     }
-    let serve = Running::start(&mut serve, LISTENS)?;
     Ok(Tunnel::new(forwards, vec![serve, Running::start(&mut forward, LISTENS)?]))
+}
+
+fn serve(programs: &Programs, forwards: &Forwards, url: &str, options: &[&str]) -> Result<Running> {
+    let mut serve = programs.muxgate();
+    serve.args(["serve", "--listen", url]).args(options);
+    for Forward { destination, .. } in forwards.all() {
+        serve.args(["--allow", &destination.to_string()]);
+    }
+    Running::start(&mut serve, LISTENS)
+}
+
+/// `muxgate pipe` for each connection.
+fn pipes(programs: &Programs, forwards: &Forwards) -> Result<Tunnel> {
+    let url = format!("tcp://{}", free()?);
+    let mut processes = vec![serve(programs, forwards, &url, &[])?];
+    for Forward { entrance, destination } in forwards.all() {
+        let mut each = programs.bench();
+        each.args(["each", &entrance.to_string()]).arg(&programs.muxgate);
+        each.args(["pipe", &destination.to_string(), "--via", &url]);
+        processes.push(Running::start(&mut each, LISTENS)?);
+    }
+    Ok(Tunnel::new(forwards, processes))
 }
 
 fn muxgate_with_statistics(programs: &Programs, forwards: &Forwards, options: &[&str]) -> Result<Tunnel> {

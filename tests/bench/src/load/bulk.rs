@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::{PATIENCE, connect};
+use super::{PATIENCE, connect, open_many};
 use crate::background::Background;
 use crate::destination::{PIECE, listen};
 use crate::process::Processes;
@@ -20,6 +20,10 @@ use crate::statistics::{float, jain};
 
 /// Until windows and socket buffers have grown.
 const WARM_UP: Duration = Duration::from_millis(500);
+
+/// Bytes that an exchange has on the way. Full speed on thousands of connections would fill all of their buffers: more than the
+/// system grants to TCP as a whole, whereupon sessions stand still as well.
+const EXCHANGED: usize = 16 * 1024;
 
 /// A way through a forwarder to a destination of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,47 +37,82 @@ pub struct Route {
 /// Transfers under way, all at full speed. Sending and receiving each have a thread.
 #[derive(Debug)]
 pub struct Bulk {
-    senders: Background,
+    /// Unless an echo returns what arrives.
+    senders: Option<Background>,
     sink: Background,
-    received: Arc<[AtomicU64]>,
+    received: Received,
+}
+
+/// What arrived.
+#[derive(Debug, Clone)]
+struct Received {
+    /// Bytes, per connection.
+    bytes: Arc<[AtomicU64]>,
+    /// A permit for each connection of which something did.
+    connections: Arc<Semaphore>,
 }
 
 impl Bulk {
     /// Starts `connections` transfers; they are warm when this returns.
     pub async fn start(route: Route, connections: usize) -> Result<Self> {
         let listener = listen(route.at).await?.into_std()?;
-        let received: Arc<[AtomicU64]> = (0..connections).map(|_| AtomicU64::new(0)).collect();
-        let arrived = Arc::new(Semaphore::new(0));
-        let sink = {
-            let (received, arrived) = (received.clone(), arrived.clone());
-            Background::start(move || async move { receive_all(listener, received, arrived).await })?
-        };
+        let received = Received::new(connections);
+        let counted = received.clone();
+        let sink = Background::start(move || receive_all(listener, counted))?;
         let senders = Background::start(move || send_all(route.through, connections))?;
-        let mut bulk = Self { senders, sink, received };
+        Self { senders: Some(senders), sink, received }.warm().await
+    }
 
-        let all = u32::try_from(connections).context("too many connections")?;
-        let all_arrived = bulk.during(timeout(PATIENCE, arrived.acquire_many(all))).await?;
+    /// Starts `connections` exchanges with an echo, of which both directions count; they are warm when this returns.
+    pub async fn exchange(echo: SocketAddr, connections: usize) -> Result<Self> {
+        let received = Received::new(connections);
+        let counted = received.clone();
+        let sink = Background::start(move || exchange_all(echo, counted))?;
+        Self { senders: None, sink, received }.warm().await
+    }
+
+    async fn warm(mut self) -> Result<Self> {
+        let arrived = self.received.connections.clone();
+        let all = u32::try_from(self.received.bytes.len()).context("too many connections")?;
+        let all_arrived = self.during(timeout(PATIENCE, arrived.acquire_many(all))).await?;
         all_arrived.context("not every connection delivered data in time")??.forget();
-        bulk.during(sleep(WARM_UP)).await?;
-        Ok(bulk)
+        self.during(sleep(WARM_UP)).await?;
+        Ok(self)
     }
 
     /// Waits for `future` while the transfers go on.
     pub async fn during<T>(&mut self, future: impl Future<Output = T>) -> Result<T> {
-        self.senders.during(self.sink.during(future)).await?
+        let arriving = self.sink.during(future);
+        match &mut self.senders {
+            Some(senders) => senders.during(arriving).await?,
+            None => arriving.await,
+        }
     }
 
     /// Measures what arrives within `length`, and what `forwarders` need for it.
     pub async fn measure(&mut self, length: Duration, forwarders: &Processes) -> Result<Window> {
-        let (started, before, cpu) = (Instant::now(), self.received(), forwarders.cpu()?);
+        let (started, before, cpu) = (Instant::now(), self.received.all(), forwarders.cpu()?);
         self.during(sleep(length)).await?;
-        let (elapsed, after) = (started.elapsed(), self.received());
+        let (elapsed, after) = (started.elapsed(), self.received.all());
         let bytes = after.iter().zip(before).map(|(after, before)| after - before).collect();
         Ok(Window { bytes, elapsed, cpu: forwarders.cpu()?.saturating_sub(cpu) })
     }
+}
 
-    fn received(&self) -> Vec<u64> {
-        self.received.iter().map(|bytes| bytes.load(Ordering::Relaxed)).collect()
+impl Received {
+    fn new(connections: usize) -> Self {
+        let bytes = (0..connections).map(|_| AtomicU64::new(0)).collect();
+        Self { bytes, connections: Arc::new(Semaphore::new(0)) }
+    }
+
+    fn add(&self, index: usize, len: usize) {
+        if self.bytes[index].fetch_add(len as u64, Ordering::Relaxed) == 0 {
+            self.connections.add_permits(1);
+        }
+    }
+
+    fn all(&self) -> Vec<u64> {
+        self.bytes.iter().map(|bytes| bytes.load(Ordering::Relaxed)).collect()
     }
 }
 
@@ -112,17 +151,13 @@ impl Window {
     }
 }
 
-async fn receive_all(
-    listener: std::net::TcpListener,
-    received: Arc<[AtomicU64]>,
-    arrived: Arc<Semaphore>,
-) -> anyhow::Error {
+async fn receive_all(listener: std::net::TcpListener, received: Received) -> anyhow::Error {
     let accept_all = async {
         let listener = TcpListener::from_std(listener)?;
         let mut transfers = JoinSet::new();
-        for index in 0..received.len() {
+        for index in 0..received.bytes.len() {
             let (stream, _) = listener.accept().await?;
-            transfers.spawn(receive(stream, received.clone(), index, arrived.clone()));
+            transfers.spawn(receive(stream, received.clone(), index));
         }
         anyhow::Ok(transfers)
     };
@@ -132,18 +167,36 @@ async fn receive_all(
     }
 }
 
-async fn receive(
-    mut stream: TcpStream,
-    received: Arc<[AtomicU64]>,
-    index: usize,
-    arrived: Arc<Semaphore>,
-) -> anyhow::Error {
+async fn exchange_all(echo: SocketAddr, received: Received) -> anyhow::Error {
+    match open_many(echo, received.bytes.len()).await {
+        Ok(streams) => {
+            let each = |(index, stream)| exchange(stream, received.clone(), index);
+            first_end(streams.into_iter().enumerate().map(each).collect()).await.context("an exchange")
+        }
+        Err(error) => error,
+    }
+}
+
+async fn exchange(mut stream: TcpStream, received: Received, index: usize) -> anyhow::Error {
+    let mut piece = vec![0; EXCHANGED];
+    loop {
+        let there_and_back = async {
+            stream.write_all(&piece).await?;
+            stream.read_exact(&mut piece).await
+        };
+        match there_and_back.await {
+            Ok(len) => received.add(index, 2 * len),
+            Err(error) => return error.into(),
+        }
+    }
+}
+
+async fn receive(mut stream: TcpStream, received: Received, index: usize) -> anyhow::Error {
     let mut piece = vec![0; PIECE];
     loop {
         match stream.read(&mut piece).await {
             Ok(0) => return anyhow!("it ended"),
-            Ok(len) if received[index].fetch_add(len as u64, Ordering::Relaxed) == 0 => arrived.add_permits(1),
-            Ok(_) => {}
+            Ok(len) => received.add(index, len),
             Err(error) => return error.into(),
         }
     }

@@ -4,12 +4,8 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, Result};
 use tokio::net::TcpStream;
-use tokio::task::JoinSet;
 
-use super::{connect, round_trip};
-
-/// Opened at the same time: as many as fit into the shortest queue of connections that forwarders listen with.
-const BATCH: usize = 100;
+use super::{open_many, round_trip};
 
 /// Open connections to an echo, each of them proven to work.
 #[derive(Debug)]
@@ -18,17 +14,7 @@ pub struct IdleChannels(Vec<TcpStream>);
 impl IdleChannels {
     /// Opens `count` connections.
     pub async fn open(through: SocketAddr, count: usize) -> Result<Self> {
-        let mut streams = Vec::with_capacity(count);
-        while streams.len() < count {
-            let mut batch = JoinSet::new();
-            for _ in streams.len()..count.min(streams.len() + BATCH) {
-                batch.spawn(open(through));
-            }
-            while let Some(opened) = batch.join_next().await {
-                streams.push(opened?.with_context(|| format!("{} are open", streams.len()))?);
-            }
-        }
-        Ok(Self(streams))
+        open_many(through, count).await.map(Self)
     }
 
     /// One more round trip on the connections that were opened first and last.
@@ -41,10 +27,4 @@ impl IdleChannels {
         }
         Ok(())
     }
-}
-
-async fn open(through: SocketAddr) -> Result<TcpStream> {
-    let mut stream = connect(through).await?;
-    round_trip(&mut stream).await?;
-    Ok(stream)
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 pub use bulk::{Bulk, Route, Window};
@@ -26,6 +27,27 @@ pub use stall::Stalled;
 /// How long a single step may take before the measurement is given up. The slowest forwarder measured so far needs a
 /// quarter of a second for a round trip beside bulk data.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Opened at the same time: as many as fit into the shortest queue of connections that forwarders listen with.
+const BATCH: usize = 100;
+
+/// `count` connections to an echo, each of them proven to work; in batches, because a gateway opens only so many at a time.
+async fn open_many(through: SocketAddr, count: usize) -> Result<Vec<TcpStream>> {
+    let mut streams = Vec::with_capacity(count);
+    while streams.len() < count {
+        let mut batch: JoinSet<_> = (streams.len()..count.min(streams.len() + BATCH)).map(|_| open(through)).collect();
+        while let Some(opened) = batch.join_next().await {
+            streams.push(opened?.with_context(|| format!("{} are open", streams.len()))?);
+        }
+    }
+    Ok(streams)
+}
+
+async fn open(through: SocketAddr) -> Result<TcpStream> {
+    let mut stream = connect(through).await?;
+    round_trip(&mut stream).await?;
+    Ok(stream)
+}
 
 async fn connect(address: SocketAddr) -> Result<TcpStream> {
     let connected = within(TcpStream::connect(address)).await;
