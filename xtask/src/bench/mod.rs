@@ -12,6 +12,7 @@ mod load;
 mod machine;
 mod micro;
 mod places;
+mod plots;
 mod report;
 mod running;
 mod scale;
@@ -46,7 +47,7 @@ pub(crate) struct Args {
     /// Also measure a command that forwards a port, for example "mine=tool {listen} {destination}" (repeats)
     #[arg(long, value_name = "NAME=COMMAND", value_parser = Way::other)]
     also: Vec<&'static Way>,
-    /// Write the tables to BENCHMARKS.md as well
+    /// Write the tables to BENCHMARKS.md as well, with pictures
     #[arg(long)]
     write: bool,
 }
@@ -58,10 +59,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let all = args.scenarios.is_empty();
     for scenario in SCENARIOS.iter().filter(|scenario| all || args.scenarios.iter().any(|name| name == scenario.name)) {
         let ways = scenario.ways_and(&args.also);
-        let report = report::of(scenario, &ways, &measure(scenario, &ways, &programs, args)?);
+        let results = measure(scenario, &ways, &programs, args)?;
+        let report = report::of(scenario, &ways, &results);
         println!("\n{report}");
         if args.write {
-            report::write(scenario.name, &format!("{report}\n{}\n", machine::describe(args)?))?;
+            let picture = plots::write(scenario, &ways, &results)?;
+            report::write(scenario.name, &format!("{report}{picture}\n{}\n", machine::describe(args)?))?;
         }
     }
     Ok(())
