@@ -21,14 +21,15 @@ pub(crate) const LIGHT: Theme = Theme {
 pub(crate) const DARK: Theme =
     Theme { name: "dark", background: RGBColor(13, 17, 23), text: RGBColor(230, 237, 243), grid: RGBColor(48, 54, 61) };
 
-/// Of series: each is told from white, from black, and from its neighbours, by people who see red as green as well.
-const SERIES: [RGBColor; 8] = [
+/// Of series: each is seen on white and on black.
+const SERIES: [RGBColor; 9] = [
     RGBColor(139, 148, 158),
     RGBColor(176, 112, 16),
     RGBColor(37, 120, 235),
     RGBColor(13, 158, 140),
     RGBColor(168, 85, 247),
     RGBColor(229, 72, 77),
+    RGBColor(30, 170, 210),
     RGBColor(240, 140, 20),
     RGBColor(219, 60, 150),
 ];
